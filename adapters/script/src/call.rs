@@ -21,7 +21,7 @@ use futures_util::{
 };
 use millrace_core::{
     Error, ErrorKind,
-    ports::{Fetched, Invocation, LocalFuture, Reply, Returned, ScriptFault, Thrown},
+    ports::{Fetched, Invocation, LocalFuture, LogLevel, LogReader, Reply, Returned, ScriptFault, Thrown},
     value::Rows,
 };
 
@@ -151,9 +151,14 @@ impl RunningScript<'_, '_> {
         let function = self.export(&exports)?;
 
         let arguments = self.inside(|world| {
-            let payload = convert::to_script(invocation.payload, false, &mut world.context)?;
-            let ctx =
-                globals::make_ctx(invocation.ctx, invocation.host.required_variables(), &world.context_functions, &mut world.context)?;
+            let context = &mut world.context;
+            let payload = convert::to_script(invocation.payload, false, context)?;
+            let ctx = globals::make_ctx(invocation.ctx, invocation.host.required_variables(), &world.context_functions, context)?;
+            if let (Some(payload), Some(ctx), Some(_)) = (payload.as_object(), ctx.as_object(), invocation.payload.get("env")) {
+                // The same object: in both, a variable that is not set throws.
+                let env = ctx.get(js_string!("env"), context)?;
+                payload.create_data_property_or_throw(js_string!("env"), env, context)?;
+            }
             Ok([function, payload, ctx])
         });
         let arguments = arguments.map_err(|error| self.fault(error))?;
@@ -170,6 +175,7 @@ impl RunningScript<'_, '_> {
         };
         if ends {
             self.settle_the_rest().await?;
+            self.tell_of_timers();
         }
         outcome
     }
@@ -186,7 +192,7 @@ impl RunningScript<'_, '_> {
             // It never left: whoever waits for it, and whatever that does with a failure, what was asked for is not done.
             if let Some(Request { kind, stack, .. }) = state.requests.take().into_iter().next() {
                 let message = format!("the script returned before {} was sent: `await` it, and whatever waits for it", kind.name());
-                return Err(Box::new(ScriptFault::Thrown(Thrown { message, stack: Some(stack), cause: None, reply: None })));
+                return Err(Box::new(ScriptFault::LeftBehind(Thrown { message, stack: Some(stack), cause: None, reply: None })));
             }
             let open = std::mem::take(&mut self.open);
             if open.is_empty() {
@@ -207,6 +213,19 @@ impl RunningScript<'_, '_> {
         Err(self.still_busy())
     }
 
+    /// A timer that is left may be one that lost a race, or have something behind it that is never done: only the author knows.
+    fn tell_of_timers(&self) {
+        let left = self.world.state.timers.borrow().len();
+        if left > 0 {
+            let timers = if left == 1 { String::from("a timer was") } else { format!("{left} timers were") };
+            let text = format!(
+                "{timers} left when `{}` returned, and what was to be done then is not done: `await` it, or call `clearTimeout`",
+                self.invocation.script.path
+            );
+            self.invocation.host.log(LogReader::Operator, LogLevel::Warn, &text);
+        }
+    }
+
     /// Runs what is left of jobs. Timers stay where they are: what loses a race against one is nobody's loss.
     async fn run_late_jobs(&mut self) -> Result<(), Box<ScriptFault>> {
         let state = self.world.state.clone();
@@ -224,7 +243,7 @@ impl RunningScript<'_, '_> {
 
     fn still_busy(&self) -> Box<ScriptFault> {
         let message = "a function that nothing awaits was still running when the script returned".into();
-        Box::new(ScriptFault::Thrown(Thrown { message, stack: None, cause: None, reply: None }))
+        Box::new(ScriptFault::LeftBehind(Thrown { message, stack: None, cause: None, reply: None }))
     }
 
     /// The fault of a promise of the host that nothing looked at.
@@ -241,7 +260,7 @@ impl RunningScript<'_, '_> {
             _ => (String::new(), None),
         };
         let message = format!("nothing awaits {what}{failed}");
-        Box::new(ScriptFault::Thrown(Thrown { message, stack: Some(stack), cause, reply: None }))
+        Box::new(ScriptFault::LeftBehind(Thrown { message, stack: Some(stack), cause, reply: None }))
     }
 
     /// Whether every rejected promise was handled.
@@ -255,7 +274,7 @@ impl RunningScript<'_, '_> {
         }
         if state.promises.has_overflowed() {
             let message = "more promises were rejected at a time than are kept, before anything awaited them or caught that".into();
-            return Err(Box::new(ScriptFault::Thrown(Thrown { message, stack: None, cause: None, reply: None })));
+            return Err(Box::new(ScriptFault::LeftBehind(Thrown { message, stack: None, cause: None, reply: None })));
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use boa_engine::{
     Context, JsBigInt, JsError, JsObject, JsResult, JsString, JsSymbol, JsValue, JsVariant, js_error, js_string,
     object::{
         IntegrityLevel,
-        builtins::{JsArray, JsDate, JsRegExp},
+        builtins::{JsArray, JsArrayBuffer, JsDataView, JsDate, JsMap, JsPromise, JsRegExp, JsSet},
     },
     property::{PropertyDescriptor, PropertyKey},
 };
@@ -117,7 +117,7 @@ pub(crate) fn budget(state: &CallState) -> usize {
 
 /// Script value → JSON; `None` is `undefined`. `root` is what the value is called in messages.
 pub(crate) fn to_json(value: &JsValue, limit_bytes: usize, root: &str, context: &mut Context) -> Result<Option<Json>, Stop> {
-    let mut walk = Walk { left: limit_bytes, root, path: Vec::new(), open: Vec::new(), context };
+    let mut walk = Walk { left: limit_bytes, root, is_parameter: false, path: Vec::new(), open: Vec::new(), context };
     walk.value(value, &js_string!())
 }
 
@@ -147,6 +147,8 @@ struct Walk<'a> {
     /// Bytes of JSON that may still come.
     left: usize,
     root: &'a str,
+    /// Whether a database gets it, which has integers that callers have not.
+    is_parameter: bool,
     path: Vec<Step>,
     /// The objects on the way from the root to here, with the length of the path to each.
     open: Vec<JsObject>,
@@ -167,6 +169,9 @@ impl Walk<'_> {
                 return Ok(Some(Json::String(text)));
             }
             JsVariant::Symbol(_) => return Err(self.refuse(script_value::SYMBOL)),
+            JsVariant::BigInt(value) if self.is_parameter => {
+                script_value::exact_integer(&value.to_string()).map_err(|problem| self.refuse(problem))?
+            }
             JsVariant::BigInt(value) => script_value::integer(&value.to_string()),
             JsVariant::Object(object) => return self.object(&object, key),
         };
@@ -187,6 +192,10 @@ impl Walk<'_> {
         }
         if crate::state::state(self.context)?.reply(&object.clone().into()).is_some() {
             return Err(self.refuse("is a reply of `millrace`; return the reply itself"));
+        }
+        // Its `toJSON` is for callers.
+        if self.is_parameter && object.is::<JsBigInt>() {
+            return self.members(object);
         }
         let to_json = object.get(js_string!("toJSON"), self.context)?;
         if let Some(to_json) = to_json.as_callable() {
@@ -226,10 +235,9 @@ impl Walk<'_> {
             return Ok(());
         }
         let is_error = is_error(object, self.context)?;
-        let tag = object.get(JsSymbol::to_string_tag(), self.context)?.as_string().map(|tag| tag.to_std_string_lossy());
-        let tag = match tag {
+        let known = object.get(JsSymbol::to_string_tag(), self.context)?.as_string().map(|tag| tag.to_std_string_lossy());
+        let tag = match real_class(object).map(String::from).or(known) {
             Some(tag) => tag,
-            None if JsRegExp::from_object(object.clone()).is_ok() => String::from("RegExp"),
             None => String::from("Object"),
         };
         let prototype = prototype_of(object, self.context)?;
@@ -295,7 +303,11 @@ impl Walk<'_> {
     }
 
     fn refuse(&self, what: &str) -> Stop {
-        Stop::NotJson(format!("`{}` {what}", self.name(self.path.len())))
+        let place = self.name(self.path.len());
+        Stop::NotJson(match self.root {
+            RESULTS => format!("`{place}` {what}"),
+            _ => format!("`{place}` {}", script_value::in_an_argument(what)),
+        })
     }
 
     /// The place in the result, as one would write it: `results.items[2].fn`.
@@ -328,6 +340,17 @@ pub(crate) fn unwrapped(object: &JsObject, context: &mut Context) -> JsResult<Op
         return Ok(Some((*value).into()));
     }
     Ok(object.downcast_ref::<JsBigInt>().map(|value| JsValue::from(value.clone())))
+}
+
+/// The class of an object that keeps what it holds outside of its members, whatever its prototype is now.
+fn real_class(object: &JsObject) -> Option<&'static str> {
+    let is = |found: bool, class: &'static str| found.then_some(class);
+    is(JsMap::from_object(object.clone()).is_ok(), "Map")
+        .or_else(|| is(JsSet::from_object(object.clone()).is_ok(), "Set"))
+        .or_else(|| is(JsPromise::from_object(object.clone()).is_ok(), "Promise"))
+        .or_else(|| is(JsRegExp::from_object(object.clone()).is_ok(), "RegExp"))
+        .or_else(|| is(JsArrayBuffer::from_object(object.clone()).is_ok(), "ArrayBuffer"))
+        .or_else(|| is(JsDataView::from_object(object.clone()).is_ok(), "DataView"))
 }
 
 fn is_identifier(key: &str) -> bool {
@@ -427,14 +450,18 @@ impl Parameters {
                 return self.list(&object, place, depth, context);
             }
         }
-        let mut walk = Walk { left: self.left, root: place, path: Vec::new(), open: Vec::new(), context };
+        let mut walk = Walk { left: self.left, root: place, is_parameter: true, path: Vec::new(), open: Vec::new(), context };
         let json = walk.value(value, &js_string!()).map_err(|stop| stop.into_error(&js_string!("a parameter of `query`")))?;
         self.left = walk.left;
         Ok(match json {
             None | Some(Json::Null) => Value::Null,
             Some(Json::Bool(value)) => Value::Bool(value),
             Some(Json::String(text)) => Value::Text(text),
-            Some(Json::Number(number)) => number.as_i64().map_or_else(|| Value::F64(number.as_f64().unwrap_or(f64::NAN)), Value::I64),
+            Some(Json::Number(number)) => match (number.as_i64(), number.as_f64()) {
+                (Some(value), _) => Value::I64(value),
+                (None, _) if number.is_u64() => Value::Decimal(number.to_string()),
+                (None, value) => Value::F64(value.unwrap_or(f64::NAN)),
+            },
             Some(other) => Value::Json(other),
         })
     }

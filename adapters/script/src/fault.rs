@@ -86,7 +86,7 @@ pub(crate) fn thrown(
 /// What a promise was rejected with that nothing waits for.
 pub(crate) fn unhandled(reason: &JsValue, limits: &ScriptLimits, state: &CallState, context: &mut Context) -> ScriptFault {
     match thrown(reason, None, limits, state, context) {
-        ScriptFault::Thrown(thrown) => ScriptFault::Thrown(Thrown {
+        ScriptFault::Thrown(thrown) => ScriptFault::LeftBehind(Thrown {
             message: format!("a promise was rejected, and nothing awaits it or catches that: {}", thrown.message),
             reply: None,
             ..thrown

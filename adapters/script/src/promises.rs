@@ -34,15 +34,15 @@ pub(crate) struct Promises {
     last: Cell<u32>,
     /// Rejected, and not handled; with the order in which they were.
     rejected: RefCell<HashMap<JsObject, u32>>,
-    /// Whether there were more of them at a time than are kept.
-    overflowed: Cell<bool>,
+    /// How many more there are than are kept.
+    more: Cell<u32>,
 }
 
 impl Promises {
     pub(crate) fn end(&self) {
         self.watched.take();
         self.rejected.take();
-        self.overflowed.set(false);
+        self.more.set(0);
     }
 
     /// Keeps a promise until something looks at it; gives its number. `None`: too many are kept.
@@ -68,7 +68,7 @@ impl Promises {
 
     /// The call itself has the reason of a rejected promise.
     pub(crate) fn heard_of(&self, promise: &JsObject) {
-        self.rejected.borrow_mut().remove(promise);
+        self.handled(promise);
     }
 
     /// The first promise of the host that nothing has looked at.
@@ -82,18 +82,26 @@ impl Promises {
         self.rejected.borrow().iter().min_by_key(|(_, order)| **order).map(|(promise, _)| promise.clone())
     }
 
-    /// Whether more promises than are kept were rejected before anything handled them.
+    /// Whether a promise that is not kept was rejected, and nothing handled it.
     pub(crate) fn has_overflowed(&self) -> bool {
-        self.overflowed.get()
+        self.more.get() > 0
     }
 
     /// The interpreter tells of a promise that is rejected without a handler, or gets its first one after it was.
     pub(crate) fn rejected(&self, promise: &JsObject, operation: OperationType) {
-        let mut rejected = self.rejected.borrow_mut();
         match operation {
-            OperationType::Handle => drop(rejected.remove(promise)),
-            OperationType::Reject if rejected.len() < MAX_KEPT => drop(rejected.insert(promise.clone(), self.next())),
-            OperationType::Reject => self.overflowed.set(true),
+            OperationType::Handle => self.handled(promise),
+            OperationType::Reject if self.rejected.borrow().len() < MAX_KEPT => {
+                self.rejected.borrow_mut().insert(promise.clone(), self.next());
+            }
+            OperationType::Reject => self.more.set(self.more.get().saturating_add(1)),
+        }
+    }
+
+    /// What is not kept is one of the others: each is handled once.
+    fn handled(&self, promise: &JsObject) {
+        if self.rejected.borrow_mut().remove(promise).is_none() {
+            self.more.set(self.more.get().saturating_sub(1));
         }
     }
 

@@ -122,8 +122,8 @@ pub(crate) struct CallState {
     pub(crate) deepest: Cell<usize>,
     /// What the call takes.
     pub(crate) meter: Meter,
-    /// Keys of properties that are taken twice, the innermost last.
-    pub(crate) keys: RefCell<Vec<JsValue>>,
+    /// The value that a pattern of an assignment takes apart.
+    pub(crate) taken: RefCell<JsValue>,
     /// What `Symbol.for` gave out.
     pub(crate) symbols: RefCell<HashMap<JsString, JsSymbol>>,
     /// Proxies made.
@@ -158,7 +158,7 @@ impl CallState {
         self.promises.end();
         self.fault.take();
         self.cancel.take();
-        self.keys.take();
+        self.taken.take();
         self.symbols.take();
         self.proxies.set(0);
         self.checkpoints.set(0);

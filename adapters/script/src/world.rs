@@ -8,8 +8,13 @@
 use std::{collections::HashMap, path::Path, rc::Rc};
 
 use boa_engine::{
-    Context, JsArgs, JsObject, JsResult, JsValue, NativeFunction, Script, Source, context::ContextBuilder, js_string,
-    module::IdleModuleLoader, object::FunctionObjectBuilder, property::Attribute, value::Numeric,
+    Context, JsArgs, JsObject, JsResult, JsSymbol, JsValue, NativeFunction, Script, Source,
+    context::ContextBuilder,
+    js_error, js_string,
+    module::IdleModuleLoader,
+    object::FunctionObjectBuilder,
+    property::{Attribute, PropertyDescriptor},
+    value::Numeric,
 };
 use millrace_core::{app, ports::ScriptFault};
 
@@ -20,7 +25,7 @@ use crate::{
     globals, guards, keys,
     native::Native,
     reply,
-    state::{CallState, Hooks, HostClock, Jobs, MAX_PENDING, state},
+    state::{CallState, Hooks, HostClock, Jobs, state},
 };
 
 /// After so many calls a world is replaced, so that nothing inside the interpreter grows for ever.
@@ -43,14 +48,13 @@ const BORDER: &str = "$millrace_border";
 
 /// Functions with lexical names, hence not properties of anything: the border, and those that the bundler puts into programs, see
 /// `bundler/src/script/checkpoints.rs`.
-const HIDDEN: [(&str, Native); 7] = [
+const HIDDEN: [(&str, Native); 6] = [
     (BORDER, border),
     ("$millrace_look", look),
     ("$millrace_value", value),
     ("$millrace_spread", spread),
     ("$millrace_power", power),
     ("$millrace_shift", shift),
-    ("$millrace_key", key),
 ];
 
 /// One prepared interpreter.
@@ -132,7 +136,7 @@ impl World {
     }
 }
 
-/// Declares the functions of [`HIDDEN`]. In one evaluation: each has its price.
+/// Declares the functions of [`HIDDEN`], and what patterns use. In one evaluation: each has its price.
 fn hidden(context: &mut Context) -> JsResult<Vec<JsObject>> {
     const SETUP: &str = "$millrace_setup";
     let holder = JsObject::with_null_proto();
@@ -142,6 +146,17 @@ fn hidden(context: &mut Context) -> JsResult<Vec<JsObject>> {
         holder.create_data_property_or_throw(js_string!(name), function.clone(), context)?;
         functions.push(function.into());
         declarations += &format!("{}{name}={SETUP}.{name}", if declarations.is_empty() { "const " } else { "," });
+    }
+    let slot = JsObject::with_null_proto();
+    let [get, set] =
+        [taken, take].map(|native: Native| FunctionObjectBuilder::new(context.realm(), NativeFunction::from_fn_ptr(native)).build());
+    let accessor = PropertyDescriptor::builder().get(get).set(set).enumerable(false).configurable(false);
+    slot.define_property_or_throw(js_string!("v"), accessor, context)?;
+    functions.push(slot.clone());
+    let none = JsSymbol::new(None).ok_or_else(|| js_error!(Error: "no symbol is left"))?;
+    for (name, value) in [("$millrace_taken", JsValue::from(slot)), ("$millrace_none", none.into())] {
+        holder.create_data_property_or_throw(js_string!(name), value, context)?;
+        declarations += &format!(",{name}={SETUP}.{name}");
     }
     context.register_global_property(js_string!(SETUP), holder, Attribute::all())?;
     context.eval(Source::from_bytes(&declarations))?;
@@ -210,16 +225,14 @@ fn power(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<
     JsValue::from(base).pow(&exponent.into(), context)
 }
 
-/// With an argument: remembers it as the key of a property, and gives the key. Without one: the key that was remembered last.
-fn key(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
-    let state = state(context)?;
-    let Some(value) = arguments.first() else { return Ok(state.keys.borrow_mut().pop().unwrap_or_default()) };
-    let key = JsValue::from(value.to_property_key(context)?);
-    let mut keys = state.keys.borrow_mut();
-    if keys.len() < MAX_PENDING {
-        keys.push(key.clone());
-    }
-    Ok(key)
+/// The value that a pattern took apart last, in an assignment.
+fn taken(_: &JsValue, _: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    Ok(state(context)?.taken.borrow().clone())
+}
+
+fn take(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    state(context)?.taken.replace(arguments.get_or_undefined(0).clone());
+    Ok(JsValue::undefined())
 }
 
 /// The right side of `<<` and `>>`.

@@ -15,7 +15,7 @@ fn values_come_back_as_json_stringify_makes_them() {
         ("({ inputs }) => ({ sum: inputs.a + inputs.b })", json!({"sum": 5})),
         ("async ({ inputs }) => inputs", json!({"a": 2, "b": 3})),
         ("() => 1.0", json!(1)),
-        ("() => 9007199254740992", json!(9_007_199_254_740_992_i64)),
+        ("() => 9007199254740992", json!(9_007_199_254_740_992.0)),
         ("() => -9007199254740991", json!(-9_007_199_254_740_991_i64)),
         ("() => 1e300", json!(1e300)),
         ("() => 0.1 + 0.2", json!(0.300_000_000_000_000_04)),
@@ -560,4 +560,27 @@ fn the_bundler_knows_the_globals() {
         panic!("no list")
     };
     assert_eq!(found, Json::from(millrace_bundler::script::GLOBALS.to_vec()));
+}
+
+#[test]
+fn a_variable_that_is_not_set_throws_wherever_a_script_reads_it() {
+    let setup = {
+        let mut setup = Setup::new(&[
+            &program("({ env }) => 'tenant-' + env.UNSET"),
+            &program("(payload, ctx) => 'tenant-' + ctx.env.UNSET"),
+            &program("({ env }, ctx) => [env === ctx.env, env.KEY, 'OTHER' in env]"),
+        ]);
+        setup.host.required = vec!["KEY".into(), "UNSET".into()];
+        setup
+    };
+    let payload = json!({"auth": null, "env": {"KEY": "k"}});
+    for index in [0, 1] {
+        match setup.call(index, payload.clone()) {
+            Err(ScriptFault::Thrown(thrown)) => {
+                assert!(thrown.message.starts_with("the environment variable `UNSET` is not set"), "{thrown:?}");
+            }
+            other => panic!("{index}: {other:?}"),
+        }
+    }
+    assert_eq!(setup.call(2, payload), Ok(Returned::Value(json!([true, "k", false]))));
 }

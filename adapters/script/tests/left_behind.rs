@@ -1,7 +1,7 @@
 //! What a script starts and does not wait for fails its call, with the place.
 #![allow(clippy::result_large_err, reason = "tests")]
 
-use millrace_core::ports::{Returned, ScriptFault};
+use millrace_core::ports::{LogLevel, Returned, ScriptFault};
 use serde_json::{Value as Json, json};
 
 use crate::support::{Setup, program};
@@ -50,13 +50,17 @@ fn what_nothing_awaits_fails_the_call() {
         ("async () => { new Promise((_, reject) => reject('text')); await null; return 1 }", format!("{REJECTED}text")),
         ("() => { Promise.resolve().then(() => { throw host.error('why') }); return 1 }", format!("{REJECTED}why")),
         (
+            "async () => { const list = Array.from({ length: 11000 }, (_, n) => Promise.reject(n)); await Promise.allSettled(list.slice(0, -1)); return 1 }",
+            "more promises were rejected at a time than are kept, before anything awaited them or caught that".to_owned(),
+        ),
+        (
             "() => { (async () => { for (;;) await null })(); return 1 }",
             "a function that nothing awaits was still running when the script returned".to_owned(),
         ),
     ];
     for (function, message) in cases {
         match outcome(function) {
-            Err(ScriptFault::Thrown(thrown)) => assert_eq!(thrown.message, message, "{function}"),
+            Err(ScriptFault::LeftBehind(thrown)) => assert_eq!(thrown.message, message, "{function}"),
             other => panic!("{function}: {other:?}"),
         }
     }
@@ -71,7 +75,7 @@ fn the_place_is_that_of_the_query() {
         save();
         return 1;
     }";
-    let Err(ScriptFault::Thrown(thrown)) = outcome(function) else { panic!("no fault") };
+    let Err(ScriptFault::LeftBehind(thrown)) = outcome(function) else { panic!("no fault") };
     let stack = thrown.stack.unwrap_or_default();
     let lines: Vec<&str> = stack.lines().collect();
     assert!(lines[0].starts_with("    at save (app/tools/0.ts:3:"), "{stack}");
@@ -84,7 +88,7 @@ fn the_place_is_that_of_the_query() {
         await db('db').query('SELECT');
         return 1;
     }";
-    let Err(ScriptFault::Thrown(thrown)) = outcome(function) else { panic!("no fault") };
+    let Err(ScriptFault::LeftBehind(thrown)) = outcome(function) else { panic!("no fault") };
     assert!(thrown.stack.clone().unwrap_or_default().contains("(app/tools/0.ts:3:"), "{thrown:?}");
 }
 
@@ -121,6 +125,10 @@ fn what_something_waits_for_is_fine() {
         ),
         ("async () => { const p = Promise.reject(1); p.catch(() => {}); return 1 }", json!(1)),
         ("async () => { const list = [1, 2, 3].map(n => Promise.reject(n)); return (await Promise.allSettled(list)).length }", json!(3)),
+        (
+            "async () => { const list = Array.from({ length: 11000 }, (_, n) => Promise.reject(n)); return (await Promise.allSettled(list)).length }",
+            json!(11_000),
+        ),
         ("async () => { const r = await fetch('http://x/'); return r.status }", json!(200)),
         ("() => { const p = (async () => 1)(); return 2 }", json!(2)),
         (
@@ -130,5 +138,29 @@ fn what_something_waits_for_is_fine() {
     ];
     for (function, expected) in cases {
         assert_eq!(outcome(function), Ok(Returned::Value(expected)), "{function}");
+    }
+}
+
+#[test]
+fn the_log_tells_of_timers_that_are_left() {
+    let text = |timers: &str| {
+        format!(
+            "{timers} left when `app/tools/0.ts` returned, and what was to be done then is not done: `await` it, or call `clearTimeout`"
+        )
+    };
+    let cases = [
+        (
+            "(p, { db }) => { (async () => { await new Promise(r => setTimeout(r, 5)); await db('db').query('INSERT') })(); return 1 }",
+            Some(text("a timer was")),
+        ),
+        ("() => { setInterval(() => {}, 5); setTimeout(() => {}, 5); return 1 }", Some(text("2 timers were"))),
+        ("async () => { await new Promise(r => setTimeout(r, 5)); clearTimeout(setTimeout(() => {}, 5)); return 1 }", None),
+    ];
+    for (function, expected) in cases {
+        let setup = Setup::new(&[&program(function)]);
+        assert_eq!(setup.call(0, Json::Null), Ok(Returned::Value(json!(1))), "{function}");
+        let expected: Vec<_> = expected.map(|text| (LogLevel::Warn, text)).into_iter().collect();
+        assert_eq!(*setup.host.log.borrow(), expected, "{function}");
+        assert!(setup.host.queries.borrow().is_empty());
     }
 }

@@ -124,6 +124,9 @@ const SCRIPTS: &[(End, &str)] = &[
     (Bounded, "return new URLSearchParams('a&'.repeat(5e6)).size"),
     // Numbers
     (Limit, "return String(2n ** 10000000n).length"),
+    (Limit, "const o = { length: 3n }; for (let i = 0; i < 40; i++) o.length *= o.length; return 1"),
+    (Limit, "const Math = { f: x => x }; let o = 3n; for (let i = 0; i < 40; i++) o = Math.f(o) * Math.f(o); return 1"),
+    (Limit, "const o = { length: 'ab' }; for (let i = 0; i < 40; i++) { o.length += o.length; o.length += o.length } return 1"),
     (Limit, "return String(2n ** BigInt(n)).length"),
     (Limit, "return String(1n << 100000000n).length"),
     (Limit, "let b = 3n; for (;;) b *= b"),

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use crate::support::{Setup, call, program, value};
 
 /// Expressions of what JSON would turn into `{}` or `null`, and how the refusal begins.
-const REFUSED: [(&str, &str); 48] = [
+const REFUSED: [(&str, &str); 52] = [
     ("NaN", "is NaN"),
     ("-Infinity", "is an infinite number"),
     ("new Number(NaN)", "is NaN"),
@@ -59,6 +59,10 @@ const REFUSED: [(&str, &str); 48] = [
     ("({ toJSON() { return new Map() } })", "is a `Map`"),
     ("host.response(1)", "is a `ResponseBuilder`"),
     ("host.json(1)", "is a `UiBlock`"),
+    ("Object.setPrototypeOf(new Map([[1, 2]]), null)", "is a `Map`"),
+    ("Object.assign(Object.setPrototypeOf(new Set([1]), Object.prototype), { a: 1 })", "is a `Set`"),
+    ("Object.setPrototypeOf(/x/, {})", "is a `RegExp`"),
+    ("Object.setPrototypeOf(new ArrayBuffer(1), null)", "is an `ArrayBuffer`"),
 ];
 
 #[test]
@@ -222,7 +226,7 @@ fn parameters_arrive_whole_or_the_query_fails() {
         ("", "[1, , 3]", "a parameter of `query`: `params[0][1]` is undefined; write null"),
         ("", "NaN", "a parameter of `query`: `params[0]` is NaN, which JSON would turn into null"),
         ("", "[[1 / 0]]", "a parameter of `query`: `params[0][0][0]` is an infinite number, which JSON would turn into null"),
-        ("", "{ a: new Map() }", "a parameter of `query`: `params[0].a` is a `Map`; return `Object.fromEntries(…)` of it"),
+        ("", "{ a: new Map() }", "a parameter of `query`: `params[0].a` is a `Map`; pass `Object.fromEntries(…)` of it"),
         ("", "Promise.resolve(1)", "a parameter of `query`: `params[0]` is a `Promise`; `await` it"),
     ];
     for (before, parameter, message) in cases {
@@ -244,6 +248,39 @@ fn parameters_arrive_whole_or_the_query_fails() {
 #[test]
 fn a_rest_has_nothing_that_a_nested_pattern_took() {
     let cases = [
+        (
+            "({ p }) => {
+                const inner = { get user() { try { const { ['x' + n]: { name }, ...rest } = { x1: null }; } catch { n++ } return { name: 'outer' } }, y: 1 };
+                let n = 1; const k = 'user';
+                const { [k]: { name }, ...rest } = inner;
+                let a, more;
+                ({ [k]: { name: a }, ...more } = inner);
+                return [name, rest, a, more, n];
+            }",
+            json!(["outer", {"y": 1}, "outer", {"y": 1}, 3]),
+        ),
+        (
+            "({ p }) => {
+                let reads = 0, name, rest;
+                const of = () => ({ get user() { reads++; return { name: 'n' } }, get none() { reads++; }, y: 1 });
+                const { user: { name: a }, none: { b } = { b: 'd' }, ...c } = of();
+                ({ user: { name }, none: [rest] = [0], ...rest } = of());
+                const f = ({ user: { name = 1 } = {}, none: { x } = { x: name }, ...rest }) => [name, x, rest];
+                const g = []; for (const { user: { name }, ...rest } of [of()]) g.push(name, rest);
+                for ({ user: { name: g[0] }, ...g[2] } of [of()]);
+                return [reads, a, b, c, name, rest, f(of()), g];
+            }",
+            json!([8, "n", "d", {"y": 1}, "n", {"y": 1}, ["n", "n", {"y": 1}], ["n", {"y": 1}, {"y": 1}]]),
+        ),
+        (
+            "({ p }) => {
+                let last;
+                for (let i = 0; i < 10100; i++) { try { const { ['k' + i]: { x }, ...rest } = {}; } catch {} }
+                const key = 'user', { [key]: { name }, ...rest } = p;
+                return [name, Object.keys(rest)];
+            }",
+            json!(["n", ["token", "x", "list"]]),
+        ),
         (
             "({ p }) => { const { user: { password, ...safe }, token, ...rest } = p; return [safe, rest] }",
             json!([{"name": "n"}, {"x": 1, "list": [7, 8]}]),
@@ -299,5 +336,31 @@ fn names_of_older_programs_are_there() {
     ];
     for (function, expected) in cases {
         assert_eq!(value(function), expected, "{function}");
+    }
+}
+
+#[test]
+fn bigints_in_parameters_are_exact() {
+    let setup = Setup::new(&[&program(
+        "async ({ inputs }, ctx) => { await ctx.db('db').query('x', of(inputs)); function of(i) { return [{ x: 9007199254740993n, y: [1, 18446744073709551615n] }, [{ z: -9223372036854775808n }], Object(18446744073709551615n)] } }",
+    )]);
+    assert_eq!(setup.call(0, json!({"inputs": 1})), Ok(Returned::Undefined));
+    let expected = [
+        Value::Json(json!({"x": 9_007_199_254_740_993_i64, "y": [1, u64::MAX]})),
+        Value::Array(vec![Value::Json(json!({"z": i64::MIN}))]),
+        Value::Decimal("18446744073709551615".into()),
+    ];
+    assert_eq!(setup.host.queries.borrow()[0].2, expected);
+    let cases = [
+        ("{ a: [2n ** 64n] }", "`params[0].a[0]` is an integer of more than 64 bits; pass the text of its digits"),
+        ("new Map()", "`params[0]` is a `Map`; pass `Object.fromEntries(…)` of it"),
+        ("new Error('e')", "`params[0]` is an error; pass its `message`"),
+        ("{ a: [undefined] }", "`params[0].a[0]` is undefined, which JSON would turn into null; pass null"),
+    ];
+    for (value, problem) in cases {
+        match call(&format!("async (p, ctx) => {{ await ctx.db('db').query('x', [{value}]) }}"), Json::Null) {
+            Err(ScriptFault::Thrown(thrown)) => assert_eq!(thrown.message, format!("a parameter of `query`: {problem}"), "{value}"),
+            other => panic!("{value}: {other:?}"),
+        }
     }
 }

@@ -10,29 +10,32 @@
 //! | a second `+` of two values that may both be long texts, in one body | [`VALUE`]`(a + b)` | bounds the length of the result |
 //! | `[...list]`, `f(...list)`, `[first, ...rest] = list` | [`SPREAD`]`(list)` | bounds how much is copied |
 //! | `a * b`, `a ** b`, `a << b` where both may be bigints | [`VALUE`], [`POWER`], [`SHIFT`] | bound the bits of the result |
-//! | `{ a: { b }, ...rest }`, a pattern | `{ a: x, a: { b }, ...rest }` | makes the interpreter leave `a` out of `rest` |
+//! | `{ a: { b }, ...rest }`, a pattern | `{ a: x, [`[`NONE`]`]: { b } = x, ...rest }` | makes the interpreter leave `a` out of `rest` |
 //!
 //! One `+` in a body may at most double a text, and the next body or round looks again. Nothing else changes: no line moves, and
 //! operands are evaluated in the same order. Any script can have bigints: inputs and rows may be some.
 //!
-//! The last row of the table is a defect of the interpreter: the rest of an object keeps a key that a nested pattern took. A second binding
-//! of the same key, which nothing reads, mends that; a computed key is evaluated once, and remembered by [`KEY`].
+//! The last row of the table is a defect of the interpreter: the rest of an object keeps a key that a nested pattern took. So a variable takes
+//! the value, and the pattern is that of a key that no object has, with the variable as its default. In an assignment, which declares
+//! nothing, [`TAKEN`] is that variable: between its being written and read, nothing of the script runs, but for the `get` of a proxy.
 
 use millrace_core::app::MappedPlace;
 use oxc::{
     allocator::Allocator,
     ast::ast::{
         ArrayAssignmentTarget, ArrowFunctionExpression, AssignmentExpression, AssignmentOperator, AssignmentTarget,
-        AssignmentTargetMaybeDefault, AssignmentTargetProperty, BinaryExpression, BinaryOperator, BindingPattern, Class, DoWhileStatement,
-        Expression, ForInStatement, ForOfStatement, ForStatement, FunctionBody, ObjectAssignmentTarget, ObjectPattern, Program,
-        PropertyKey, SpreadElement, Statement, StaticBlock, TaggedTemplateExpression, TemplateLiteral, VariableDeclarator, WhileStatement,
+        AssignmentTargetMaybeDefault, AssignmentTargetPropertyProperty, BinaryExpression, BinaryOperator, BindingPattern, BindingProperty,
+        Class, DoWhileStatement, Expression, ForInStatement, ForOfStatement, ForStatement, FunctionBody, ObjectAssignmentTarget,
+        ObjectPattern, Program, SpreadElement, Statement, StaticBlock, TaggedTemplateExpression, TemplateLiteral, VariableDeclarator,
+        WhileStatement,
     },
     ast_visit::{
         Visit,
         walk::{
-            walk_arrow_function_expression, walk_assignment_expression, walk_binary_expression, walk_class, walk_for_in_statement,
-            walk_for_of_statement, walk_for_statement, walk_function_body, walk_object_assignment_target, walk_object_pattern,
-            walk_spread_element, walk_static_block, walk_template_literal, walk_variable_declarator,
+            walk_arrow_function_expression, walk_assignment_expression, walk_assignment_target_property_property, walk_binary_expression,
+            walk_binding_property, walk_class, walk_for_in_statement, walk_for_of_statement, walk_for_statement, walk_function_body,
+            walk_object_assignment_target, walk_object_pattern, walk_spread_element, walk_static_block, walk_template_literal,
+            walk_variable_declarator,
         },
     },
     parser::Parser,
@@ -52,10 +55,10 @@ pub const POWER: &str = "$millrace_power";
 /// Gives back its argument, unless no bigint may be shifted by so much.
 pub const SHIFT: &str = "$millrace_shift";
 
-/// Remembers its argument as the key of a property, and gives it back; without one, the key that it remembered last.
-pub const KEY: &str = "$millrace_key";
-/// What names begin with that take the value of a key.
-const TAKEN: &str = "$millrace_taken";
+/// A symbol that is the key of nothing.
+pub const NONE: &str = "$millrace_none";
+/// What names of variables begin with that take the value of a key. Its member `v`, where no variable can be declared.
+pub const TAKEN: &str = "$millrace_taken";
 
 /// The program with calls of the engine, and how far each of its places moved. `None`: it is not a program.
 pub(super) fn insert(program: &str) -> Option<(String, Shifts)> {
@@ -104,7 +107,9 @@ impl Shifts {
 #[derive(Default)]
 struct Edits<'p> {
     program: &'p str,
-    /// How many keys got a second binding.
+    /// Whether the innermost pattern of an object has a rest.
+    has_rest: bool,
+    /// How many variables take the value of a key.
     taken: u32,
     /// Texts that open something, before a byte: what is outside comes first.
     opens: Vec<(u32, String)>,
@@ -114,6 +119,15 @@ struct Edits<'p> {
     commas: Vec<Span>,
     /// How many texts were put together so far in each open body.
     joins: Vec<u32>,
+}
+
+/// What [`Edits::take`] takes.
+struct Taken {
+    key: Span,
+    is_computed: bool,
+    value: Span,
+    default: Option<Span>,
+    target: String,
 }
 
 impl Edits<'_> {
@@ -143,6 +157,12 @@ impl Edits<'_> {
         self.joins.pop();
     }
 
+    fn within(&mut self, has_rest: bool, walk: impl FnOnce(&mut Self)) {
+        let outer = std::mem::replace(&mut self.has_rest, has_rest);
+        walk(self);
+        self.has_rest = outer;
+    }
+
     fn is_join_after_the_first(&mut self) -> bool {
         let Some(joins) = self.joins.last_mut() else { return true };
         *joins += 1;
@@ -169,14 +189,19 @@ impl Edits<'_> {
         }
     }
 
-    /// Before a property of a pattern whose value is a pattern: a second binding of its key. `target` is what takes the value.
-    fn take(&mut self, key: &PropertyKey<'_>, is_computed: bool, start: u32, target: &str) {
-        let span = key.span();
-        if is_computed {
-            self.open(span.start, format!("{KEY}("));
-            self.close(span.end, &format!(")]:{target},[{KEY}()"));
-        } else if let Some(name) = self.program.get(span.start as usize..span.end as usize) {
-            self.open(start, format!("{name}:{target},"));
+    /// A property of a pattern with a rest, whose value is the pattern `value`: `key: value = default` becomes
+    /// `key: target, [NONE]: value = target === void 0 ? default : target`.
+    fn take(&mut self, taken: &Taken, walk: impl FnOnce(&mut Self)) {
+        let Taken { key, is_computed, value, default, target } = taken;
+        if let Some(default) = default {
+            self.open(default.start, format!("{target}===void 0?"));
+        }
+        walk(self);
+        let (end, start) = if *is_computed { ("]", "") } else { ("", "]") };
+        self.close(key.end, &format!("{end}:{target},[{NONE}{start}"));
+        match default {
+            Some(default) => self.close(default.end, &format!(":{target}")),
+            None => self.close(value.end, &format!("={target}")),
         }
     }
 
@@ -343,42 +368,48 @@ impl<'a> Visit<'a> for Edits<'_> {
         }
     }
 
-    fn visit_object_pattern(&mut self, it: &ObjectPattern<'a>) {
-        if it.rest.is_some() {
-            for property in &it.properties {
-                let value = match &property.value {
-                    BindingPattern::AssignmentPattern(with_default) => &with_default.left,
-                    value => value,
-                };
-                if matches!(value, BindingPattern::ObjectPattern(_) | BindingPattern::ArrayPattern(_)) {
-                    let target = format!("{TAKEN}{}", self.taken);
-                    self.taken += 1;
-                    self.take(&property.key, property.computed, property.span.start, &target);
-                }
-            }
+    fn visit_binding_property(&mut self, it: &BindingProperty<'a>) {
+        let (value, default) = match &it.value {
+            BindingPattern::AssignmentPattern(with_default) => (&with_default.left, Some(with_default.right.span())),
+            value => (value, None),
+        };
+        let is_pattern = matches!(value, BindingPattern::ObjectPattern(_) | BindingPattern::ArrayPattern(_));
+        if !self.has_rest || !is_pattern {
+            return self.within(false, |edits| walk_binding_property(edits, it));
         }
-        walk_object_pattern(self, it);
+        let target = format!("{TAKEN}{}", self.taken);
+        self.taken += 1;
+        let taken = Taken { key: it.key.span(), is_computed: it.computed, value: value.span(), default, target };
+        self.take(&taken, |edits| edits.within(false, |edits| walk_binding_property(edits, it)));
+    }
+
+    fn visit_object_pattern(&mut self, it: &ObjectPattern<'a>) {
+        self.within(it.rest.is_some(), |edits| walk_object_pattern(edits, it));
+    }
+
+    fn visit_assignment_target_property_property(&mut self, it: &AssignmentTargetPropertyProperty<'a>) {
+        let (target, default) = match &it.binding {
+            AssignmentTargetMaybeDefault::AssignmentTargetWithDefault(it) => (Some(&it.binding), Some(it.init.span())),
+            other => (other.as_assignment_target(), None),
+        };
+        let value = match target {
+            Some(AssignmentTarget::ObjectAssignmentTarget(pattern)) => pattern.span,
+            Some(AssignmentTarget::ArrayAssignmentTarget(pattern)) => pattern.span,
+            _ => return self.within(false, |edits| walk_assignment_target_property_property(edits, it)),
+        };
+        if self.has_rest {
+            let taken = Taken { key: it.name.span(), is_computed: it.computed, value, default, target: format!("{TAKEN}.v") };
+            return self.take(&taken, |edits| edits.within(false, |edits| walk_assignment_target_property_property(edits, it)));
+        }
+        self.within(false, |edits| walk_assignment_target_property_property(edits, it));
+        // Without a default, the interpreter refuses to read a pattern behind a computed key.
+        if it.computed && default.is_none() {
+            self.close(it.span.end, "=void 0");
+        }
     }
 
     fn visit_object_assignment_target(&mut self, it: &ObjectAssignmentTarget<'a>) {
-        for property in &it.properties {
-            let AssignmentTargetProperty::AssignmentTargetPropertyProperty(property) = property else { continue };
-            let (target, has_default) = match &property.binding {
-                AssignmentTargetMaybeDefault::AssignmentTargetWithDefault(with_default) => (Some(&with_default.binding), true),
-                other => (other.as_assignment_target(), false),
-            };
-            if !matches!(target, Some(AssignmentTarget::ObjectAssignmentTarget(_) | AssignmentTarget::ArrayAssignmentTarget(_))) {
-                continue;
-            }
-            if it.rest.is_some() {
-                self.take(&property.name, property.computed, property.span.start, "({}).x");
-            }
-            // Without a default, the interpreter refuses to read a pattern behind a computed key.
-            if property.computed && !has_default {
-                self.close(property.span.end, "=void 0");
-            }
-        }
-        walk_object_assignment_target(self, it);
+        self.within(it.rest.is_some(), |edits| walk_object_assignment_target(edits, it));
     }
 
     fn visit_spread_element(&mut self, it: &SpreadElement<'a>) {
@@ -417,22 +448,16 @@ fn is_short(value: &Expression<'_>) -> bool {
         Expression::TemplateLiteral(text) => text.expressions.is_empty(),
         Expression::BinaryExpression(it) => it.operator != BinaryOperator::Addition,
         Expression::ParenthesizedExpression(it) => is_short(&it.expression),
-        Expression::StaticMemberExpression(it) => it.property.name == "length",
         _ => false,
     }
 }
 
-/// Whether a value can be a bigint: nothing mixes them with numbers.
+/// Whether a value can be a bigint: nothing mixes them with numbers. A script can have one anywhere, as `length` and from `Math`, too.
 fn may_be_bigint(value: &Expression<'_>) -> bool {
     match value {
         Expression::NumericLiteral(_) | Expression::StringLiteral(_) => false,
         Expression::ParenthesizedExpression(it) => may_be_bigint(&it.expression),
         Expression::UnaryExpression(it) => may_be_bigint(&it.argument),
-        Expression::StaticMemberExpression(it) => it.property.name != "length",
-        Expression::CallExpression(it) => match &it.callee {
-            Expression::StaticMemberExpression(member) => !matches!(&member.object, Expression::Identifier(name) if name.name == "Math"),
-            _ => true,
-        },
         _ => true,
     }
 }
@@ -443,7 +468,7 @@ mod tests {
 
     fn check(program: &str, expected: &str) {
         let inserted = insert(program).map(|(program, _)| program).unwrap_or_default();
-        let short = [(LOOK, "L"), (VALUE, "V"), (SPREAD, "S"), (POWER, "P"), (SHIFT, "H"), (KEY, "K"), (TAKEN, "t")];
+        let short = [(LOOK, "L"), (VALUE, "V"), (SPREAD, "S"), (POWER, "P"), (SHIFT, "H"), (NONE, "N"), (TAKEN, "t")];
         let shown = short.iter().fold(inserted, |text, (name, letter)| text.replace(name, letter));
         assert_eq!(shown, expected, "{program}");
     }
@@ -490,7 +515,8 @@ mod tests {
         check("(a, b) => { a += b }", "(a, b) => {L(); a += b }");
         check("(a, b) => { a += b; a = a + a; a = `${a}${a}` }", "(a, b) => {L(); a += b; a = V(a + a); a = V(`${a}${a}`) }");
         check("(a, b) => a + b + a", "(a, b) => (L(),V(a + b) + a)");
-        check("(a, i) => a + 1 + ',' + i++ + -i + a.length + i * 2", "(a, i) => (L(),a + 1 + ',' + i++ + -i + a.length + i * 2)");
+        check("(a, i) => a + 1 + ',' + i++ + -i + i * 2", "(a, i) => (L(),a + 1 + ',' + i++ + -i + i * 2)");
+        check("(o) => { o.length += o.length; o.length += o.length }", "(o) => {L(); o.length += o.length; V(o.length += o.length) }");
         check("(a, t) => t`${a}${a}${a + a}${a + a}`", "(a, t) => (L(),t`${a}${a}${a + a}${V(a + a)}`)");
     }
 
@@ -507,7 +533,11 @@ mod tests {
     #[test]
     fn bigints_are_bounded_where_both_may_be_some() {
         check("(a, b) => a * b ** (a << b)", "(a, b) => (L(),V(a * P(b,(a << H(b)))))");
-        check("(a) => a * 2 + -1 * a + a.length * a + Math.floor(a) * a", "(a) => (L(),a * 2 + -1 * a + a.length * a + Math.floor(a) * a)");
+        check("(a) => a * 2 - -1 * a", "(a) => (L(),a * 2 - -1 * a)");
+        check(
+            "(o) => { o.length *= o.length; return Math.f(o) * o.length }",
+            "(o) => {L(); V(o.length *= o.length); return V(Math.f(o) * o.length) }",
+        );
         check("(a) => { a *= 2; a <<= (3); a **= 2 }", "(a) => {L(); a *= 2; a <<= (3); a **= 2 }");
         check("(a, b) => 1n * b ** (a << b)", "(a, b) => (L(),V(1n * P(b,(a << H(b)))))");
         check("(a) => { a *= BigInt(2); a <<= a; a.b **= a }", "(a) => {L(); V(a *= BigInt(2)); a <<= H(a); V(a.b **= P(a)) }");
@@ -516,11 +546,17 @@ mod tests {
 
     #[test]
     fn a_rest_leaves_out_what_nested_patterns_take() {
-        check("() => { const { a, b: { c }, ...r } = o }", "() => {L(); const { a, b:t0,b: { c }, ...r } = o }");
-        check("({ 'b c': [d] = [], ...r }) => r", "({ 'b c':t0,'b c': [d] = [], ...r }) => (L(),r)");
-        check("() => { const { [k()]: { c }, ...r } = o }", "() => {L(); const { [K(k())]:t0,[K()]: { c }, ...r } = o }");
-        check("() => { ({ b: { c }, d: e.f, ...r } = o) }", "() => {L(); ({ b:({}).x,b: { c }, d: e.f, ...r } = o) }");
+        check("() => { const { a, b: { c }, ...r } = o }", "() => {L(); const { a, b:t0,[N]: { c }=t0, ...r } = o }");
+        check("({ 'b c': [d] = [], ...r }) => r", "({ 'b c':t0,[N]: [d] = t0===void 0?[]:t0, ...r }) => (L(),r)");
+        check("() => { const { [k()]: { c }, ...r } = o }", "() => {L(); const { [k()]:t0,[N]: { c }=t0, ...r } = o }");
+        check(
+            "() => { for (const { [a * b ]: { c } = a * b, ...r } of o); }",
+            "() => {L(); for (const { [V(a * b)]:t0,[N ]: { c } = t0===void 0?V(a * b):t0, ...r } of o){L();;} }",
+        );
+        check("() => { ({ b: { c }, d: e.f, ...r } = o) }", "() => {L(); ({ b:t.v,[N]: { c }=t.v, d: e.f, ...r } = o) }");
+        check("() => { ({ [b]: [c] = d, ...r } = o) }", "() => {L(); ({ [b]:t.v,[N]: [c] = t.v===void 0?d:t.v, ...r } = o) }");
         check("() => { ({ [k]: { c }, [l]: [d] = [] } = o) }", "() => {L(); ({ [k]: { c }=void 0, [l]: [d] = [] } = o) }");
-        check("({ a: { b: { c }, ...r }, d: { e } }) => r", "({ a: { b:t0,b: { c }, ...r }, d: { e } }) => (L(),r)");
+        check("({ a: { b: { c }, ...r }, d: { e } }) => r", "({ a: { b:t0,[N]: { c }=t0, ...r }, d: { e } }) => (L(),r)");
+        check("({ a: { b: { c } }, ...r }) => r", "({ a:t0,[N]: { b: { c } }=t0, ...r }) => (L(),r)");
     }
 }

@@ -235,9 +235,15 @@ async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &Policy) -> FaultResu
         }
         Err(ScriptFault::Cancelled) => Err(signal::cancelled(Stage::Authenticate).into()),
         Err(ScriptFault::TimedOut) => Err(run.signal.timed_out().fault(Stage::Authenticate).into()),
-        Err(ScriptFault::Thrown(thrown)) => Err(refused(script::told(run, plugin, &thrown))),
-        Err(ScriptFault::Limit(cause) | ScriptFault::NotJson(cause) | ScriptFault::Broken(cause)) => Err(broken(cause)),
-        Err(ScriptFault::NeverSettles) => Err(broken("the plugin waits for a promise that nothing can settle")),
+        // A refusal has been sorted out before, so what is left of `millrace` is a result that was thrown.
+        Err(ScriptFault::Thrown(thrown)) if thrown.reply.is_none() => Err(refused(script::told(run, plugin, &thrown))),
+        Err(ScriptFault::Thrown(thrown) | ScriptFault::LeftBehind(thrown)) => {
+            Err(defect(script::path(run, plugin), &script::told(run, plugin, &thrown)))
+        }
+        Err(ScriptFault::Limit(cause) | ScriptFault::NotJson(cause) | ScriptFault::Broken(cause)) => {
+            Err(defect(script::path(run, plugin), &cause))
+        }
+        Err(ScriptFault::NeverSettles) => Err(defect(script::path(run, plugin), "it waits for a promise that nothing can settle")),
     }
 }
 

@@ -66,7 +66,7 @@ async fn made(run: &Run<'_>, signal: &Signal<'_>, factory: &ScriptRef, ctx: &Jso
         Ok(Returned::Reply(Reply::Content(_) | Reply::InputRequired | Reply::Anonymous(_))) => {
             Err(wrong("it built a result, asked its caller or returned `anonymous()`; it must return an object"))
         }
-        Err(ScriptFault::Thrown(thrown)) => Err(failed(run, &script::told(run, factory, &thrown)).into()),
+        Err(ScriptFault::Thrown(thrown) | ScriptFault::LeftBehind(thrown)) => Err(failed(run, &script::told(run, factory, &thrown)).into()),
         Err(ScriptFault::TimedOut | ScriptFault::Cancelled) => {
             run.signal.check().map_err(|why| run.interrupted(why, Stage::Context, false))?;
             let problem = format!("{}: it did not finish within {} ms", of(run, factory), run.tool.context.timeout_ms.unwrap_or_default());

@@ -188,7 +188,7 @@ async fn after_script(run: &Run<'_>, signal: &Signal<'_>, script: &ScriptRef, se
     let problem = match script::invoke(run, signal, script, &payload, &seen.ctx).await {
         Ok(Returned::Reply(reply @ (Reply::Error(_) | Reply::Required(_) | Reply::ToolError(_)))) => reply.told(),
         Ok(_) => return,
-        Err(ScriptFault::Thrown(thrown)) => script::told(run, script, &thrown),
+        Err(ScriptFault::Thrown(thrown) | ScriptFault::LeftBehind(thrown)) => script::told(run, script, &thrown),
         Err(ScriptFault::Limit(cause) | ScriptFault::NotJson(cause) | ScriptFault::Broken(cause)) => cause,
         Err(ScriptFault::TimedOut | ScriptFault::Cancelled) => "it did not finish in its time".into(),
         Err(ScriptFault::NeverSettles) => "it waits for a promise that nothing can settle".into(),

@@ -149,7 +149,7 @@ fn fault_of(run: &Run<'_>, stage: Stage, script: &ScriptRef, fault: ScriptFault)
             path(run, script),
             script.export
         )),
-        ScriptFault::Thrown(thrown) => thrown_fault(run, stage, script, &thrown),
+        ScriptFault::Thrown(thrown) | ScriptFault::LeftBehind(thrown) => thrown_fault(run, stage, script, &thrown),
     }
 }
 

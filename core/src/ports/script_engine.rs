@@ -225,9 +225,10 @@ pub struct Thrown {
 /// Why a script gave no value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScriptFault {
-    /// It threw, or its promise was rejected, or it returned an error. Also where it leaves something behind that nothing waits for: a
-    /// query, a request, a rejected promise.
+    /// It threw, or its promise was rejected, or it returned an error.
     Thrown(Thrown),
+    /// It left something behind that nothing waits for: a query, a request, a rejected promise. The engine says so, not the script.
+    LeftBehind(Thrown),
     /// It used up a limit; the text names the limit, its value and the setting.
     Limit(String),
     /// Its deadline passed.

@@ -31,8 +31,9 @@ pub const SYMBOL: &str = "is a symbol";
 /// An object whose `toJSON` gave null or nothing.
 pub const TO_NOTHING: &str = "has a `toJSON` that returned nothing";
 
-/// The largest whole number that a double holds without gaps, 2^53.
-const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
+/// The largest number that is an integer: beyond it, a script that gets one gets a bigint.
+#[expect(clippy::cast_precision_loss, reason = "a double has it exactly")]
+const MAX_WHOLE: f64 = MAX_SAFE_INTEGER as f64;
 
 /// An object as an engine sees it, which is neither a list, nor a function, nor a reply, nor has a `toJSON`.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +102,7 @@ fn is_typed_array(tag: &str) -> bool {
     matches!(element, Some("Int" | "Uint" | "Float" | "BigInt" | "BigUint"))
 }
 
-/// A number that leaves a script. Whole ones are integers.
+/// A number that leaves a script. Whole ones up to ±(2^53 − 1) are integers: what is larger enters a script again as the number it was.
 ///
 /// # Errors
 /// What follows its place, of one that is not finite.
@@ -125,6 +126,21 @@ pub fn integer(digits: &str) -> Json {
         Ok(value) if value.unsigned_abs() <= MAX_SAFE_INTEGER => Json::from(value),
         _ => Json::String(digits.to_string()),
     }
+}
+
+/// A bigint within an object that a database gets.
+///
+/// # Errors
+/// What follows its place, of one that does not fit.
+pub fn exact_integer(digits: &str) -> Result<Json, &'static str> {
+    let signed = digits.parse::<i64>().map(Json::from);
+    signed.or_else(|_| digits.parse::<u64>().map(Json::from)).map_err(|_| "is an integer of more than 64 bits; pass the text of its digits")
+}
+
+/// What is wrong with an argument, as [`refused`] and the others say it of a result: one does not return it.
+#[must_use]
+pub fn in_an_argument(problem: &str) -> String {
+    problem.replace("throw it, or return ", "pass ").replace("; return ", "; pass ")
 }
 
 /// A number of JSON, or of a row, as a script gets it.
@@ -223,9 +239,30 @@ mod tests {
     }
 
     #[test]
+    fn an_argument_is_passed_and_a_result_is_returned() {
+        let table = [
+            (UNDEFINED, "is undefined, which JSON would turn into null; pass null"),
+            ("is an error; throw it, or return its `message`", "is an error; pass its `message`"),
+            ("is a `Map`; return `Object.fromEntries(…)` of it", "is a `Map`; pass `Object.fromEntries(…)` of it"),
+            (FUNCTION, FUNCTION),
+        ];
+        for (problem, expected) in table {
+            assert_eq!(in_an_argument(problem), expected);
+        }
+        assert_eq!(exact_integer("9223372036854775808"), Ok(json!(9_223_372_036_854_775_808_u64)));
+        assert_eq!(exact_integer("-9223372036854775808"), Ok(json!(i64::MIN)));
+        assert!(exact_integer("18446744073709551616").is_err());
+    }
+
+    #[test]
     fn numbers_lose_nothing() {
-        for (value, expected) in [(0.5, json!(0.5)), (-0.0, json!(0)), (MAX_WHOLE, json!(9_007_199_254_740_992_i64)), (1e300, json!(1e300))]
-        {
+        for (value, expected) in [
+            (0.5, json!(0.5)),
+            (-0.0, json!(0)),
+            (MAX_WHOLE, json!(9_007_199_254_740_991_i64)),
+            (-9_007_199_254_740_992.0, json!(-9_007_199_254_740_992.0)),
+            (1e300, json!(1e300)),
+        ] {
             assert_eq!(number(value), Ok(expected));
         }
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {

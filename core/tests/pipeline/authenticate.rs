@@ -2,7 +2,7 @@
 
 use millrace_core::{
     app::{ApiKey, ApiKeys, Auth, EnvPart, EnvTemplate, Execute, ExpectedKey, Literal, Policy, Tool},
-    fault::{Fault, Refusal, Severity},
+    fault::{Fault, Refusal, Remedy, Severity},
     ports::{Reply, Returned, ScriptFault, Thrown, ToolErrorReply},
 };
 use serde_json::{Value as Json, json};
@@ -136,6 +136,7 @@ fn a_plugin_sees_headers_policy_and_tool() {
 fn what_a_plugin_returns() {
     let throws =
         |reply| Err(ScriptFault::Thrown(Thrown { message: "token of alice is stale".into(), stack: Some("s".into()), cause: None, reply }));
+    let left_behind = ScriptFault::LeftBehind(Thrown { message: "nothing awaits alice".into(), stack: None, cause: None, reply: None });
     let table: Vec<(Result<Returned, ScriptFault>, Option<Json>)> = vec![
         (Ok(Returned::Undefined), Some(json!(null))),
         (Ok(Returned::Value(json!({"subject": "alice"}))), Some(json!("alice"))),
@@ -158,6 +159,7 @@ fn what_a_plugin_returns() {
         (Ok(Returned::Reply(Reply::Content(json!({"data": "alice"})))), None),
         (throws(Some(Reply::Anonymous(json!(null)))), None),
         (throws(Some(Reply::Success(json!({"subject": "alice"})))), None),
+        (Err(left_behind.clone()), None),
         (Err(ScriptFault::Limit("alice".into())), None),
         (Err(ScriptFault::NotJson("alice".into())), None),
         (Err(ScriptFault::Broken("alice".into())), None),
@@ -179,7 +181,10 @@ fn what_a_plugin_returns() {
             None => {
                 let fault = outcome.unwrap_err();
                 assert_refused(&fault);
-                assert!(fault.log.is_some(), "{answer:?}");
+                // Whose defect it is: of the plugin that says so, the caller's; of what the engine refuses, the author's.
+                let is_refusal = matches!(&answer, Err(ScriptFault::Thrown(thrown)) if thrown.reply.is_none());
+                assert_eq!(fault.remedy == Remedy::Operator, !is_refusal, "{answer:?}");
+                assert!(fault.log.as_deref().is_some_and(|log| log.contains("auth.ts")), "{answer:?}");
                 assert!(!format!("{} {}", fault.message, fault.data()).contains("alice"), "{answer:?}");
                 assert_eq!(world.seen.borrow().len(), 1, "the handler ran for a refused caller");
             }

@@ -154,7 +154,8 @@ fn what_a_plugin_says_is_logged_without_what_it_compared() {
     ] {
         world.answer_script(answer);
         let fault = failed(&world, tool.clone());
-        let log = fault.log.as_deref().map(|log| log.strip_prefix("auth.ts#default threw: ").unwrap_or(log));
+        let prefixes = ["auth.ts#default threw: ", "the plugin `auth.ts` is wrong: "];
+        let log = fault.log.as_deref().map(|log| prefixes.iter().find_map(|prefix| log.strip_prefix(prefix)).unwrap_or(log));
         assert_eq!((fault.code.as_str(), log), ("UNAUTHORIZED", Some(left)));
     }
 }

@@ -42,9 +42,15 @@ pub struct Host {
     pub answers: RefCell<Option<Json>>,
     /// Requests to `http://never/` get no answer.
     pub cancel_at_fetch: RefCell<Option<Cancel>>,
+    /// The variables that `ctx.env` has to have.
+    pub required: Vec<String>,
 }
 
 impl ScriptHost for Host {
+    fn required_variables(&self) -> &[String] {
+        &self.required
+    }
+
     fn fetch(&self, request: HttpRequest, redirect: Redirect) -> LocalFuture<'_, Result<Fetched>> {
         if let Some(cancel) = self.cancel_at_fetch.take() {
             cancel.trip();

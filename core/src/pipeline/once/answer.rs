@@ -66,6 +66,7 @@ impl Said {
             Remedy::Later => "later",
         };
         Self::Failed(Failure(object([
+            ("computed_code", fault.computed_code.into()),
             ("is_reply", matches!(why, CallFailure::Reply(_)).into()),
             ("code", code.into()),
             ("message", message.into()),
@@ -202,6 +203,8 @@ impl Failure {
             },
             issues: list("issues").map(|pair| Issue { field: text_of(&pair[0]), message: text_of(&pair[1]) }).collect(),
             change: Change::None,
+            // What an earlier version wrote does not say.
+            computed_code: members.get("computed_code") != Some(&Json::Bool(false)),
             ..Fault::new(Stage::Execute, text("code"), text("message"))
         };
         let is_reply = members.get("is_reply") == Some(&Json::Bool(true));
@@ -278,13 +281,20 @@ mod tests {
         fault.details = vec![("k".into(), "v".into())];
         fault.retry_after_s = Some(3);
         fault.issues = vec![Issue { field: "f".into(), message: "m".into() }];
-        for remedy in [Remedy::Caller, Remedy::Operator, Remedy::Later] {
-            let fault = Fault { remedy, ..fault.clone() };
+        for (remedy, computed_code) in [(Remedy::Caller, true), (Remedy::Operator, false), (Remedy::Later, false)] {
+            let fault = Fault { remedy, computed_code, ..fault.clone() };
             let logged = fault.clone().logging("hunter2");
             let Said::Failed(failure) = again(Said::failed(&CallFailure::Reply(Box::new(logged)))) else { panic!("a failure") };
             let CallFailure::Reply(found) = failure.again() else { panic!("a reply") };
             assert_eq!(*found, fault);
         }
+    }
+
+    #[test]
+    fn a_code_of_an_earlier_version_may_be_computed() {
+        let Said::Failed(failure) = Said::decode(br#"{"failed":{"code":"X","message":"m"}}"#) else { panic!("a failure") };
+        let CallFailure::Fault(found) = failure.again() else { panic!("a fault") };
+        assert!(found.computed_code);
     }
 
     #[test]
