@@ -220,7 +220,7 @@ fn what_postgresql_describes_is_what_it_returns() {
     let types = fs::read_to_string(types).unwrap();
     for row in [
         r#""add": { "i4": number | null };"#,
-        r#""same": { "number": number | string | null };"#,
+        r#""same": { "number": number | bigint | null };"#,
         r#""change": { affected_rows: number };"#,
         r#""mapped": { "i4": number | null };"#,
     ] {

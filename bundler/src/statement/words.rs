@@ -164,7 +164,10 @@ pub(super) fn look(tokens: &Tokens<'_>, first: usize, fragments: &[Fragment], di
     let opening = tokens.significant().find(|&token| token >= first && !tokens.is_sign(Some(token), b'('));
     let is_open = chosen || is_run;
     Words {
-        writes: tokens.significant().find(|&token| is_write(tokens, token)),
+        // MySQL has no `MERGE`, and may have it as a name.
+        writes: tokens
+            .significant()
+            .find(|&token| is_write(tokens, token) && !(dialect == Dialect::MySql && tokens.is_word(Some(token), "MERGE"))),
         acts: tokens.significant().find(|&token| is_act(tokens, token)),
         surely_reads: !is_open && surely_reads(tokens, first, dialect),
         asks: tokens.is_any_word(opening, ASKS),

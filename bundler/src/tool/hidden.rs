@@ -1,4 +1,4 @@
-//! A column that a tool searches for what its caller sends, and that its presenter hides: it is found out a letter at a time.
+//! A column that a tool searches for what its caller sends, and that no presenter shows: it is found out a letter at a time.
 
 use millrace_core::app::{Execute, PresentedField, UnknownFields};
 
@@ -28,10 +28,13 @@ pub(super) fn check(
     };
     let (Some(node), Execute::Statement { .. }) = (document.root.at("statement"), execute) else { return };
     let Some(text) = node.text() else { return };
+    // What another tool shows is no secret.
     let mut shown = Vec::new();
-    presenter.fields.iter().filter(|field| !is_redacted(presenter, &field.name)).for_each(|field| names(presenters, field, &mut shown));
+    for presenter in &presenters.list {
+        presenter.fields.iter().filter(|field| !is_redacted(presenter, &field.name)).for_each(|field| names(presenters, field, &mut shown));
+    }
     for Searched { column, input, range } in statement::searched(text, dialect, &shown) {
-        let message = format!("the input `{input}` searches `{column}`, which the presenter `{}` does not show", presenter.name);
+        let message = format!("the input `{input}` searches `{column}`, which no presenter shows: `{}` leaves it out", presenter.name);
         let help = "Whoever may call the tool can find its values out, a letter at a time. Take it out of the condition, or show it.";
         compiler.findings.problem(document, node, Problem { severity: Severity::Warning, range, message, help: Some(help.to_owned()) });
     }
