@@ -149,7 +149,7 @@ pub fn postgrest() -> Vec<Case> {
         case("no free connection, then a good one", vec![said(504, "PGRST003"), good.clone()], (Ok(1), 2), (Ok(1), 2)),
         case("a database that stops, then a good one", vec![said(503, "57P01"), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
         case("a constraint", vec![said(409, "23505")], (Err(Constraint), 1), (Err(Constraint), 1)),
-        case("an expired token", vec![said(401, "PGRST301"), good.clone()], (Err(Configuration), 1), (Err(Configuration), 1)),
+        case("an expired token", vec![said(401, "PGRST301"), good.clone()], (Err(Credentials), 1), (Err(Credentials), 1)),
         case(
             "a gateway that knows no key",
             vec![json(401, r#"{"message":"Invalid API key"}"#)],
@@ -354,7 +354,7 @@ pub fn rds_data() -> Vec<Case> {
         ("a lost connection", error("BadRequestException"), Says::Nothing),
         ("a farewell of PostgreSQL", postgresql("FATAL: terminating connection", "57P01"), Says::Nothing),
         ("a deadlock", postgresql("ERROR: deadlock detected", "40P01"), Says::NotNow),
-        ("a wrong password", postgresql("FATAL: password authentication failed", "28P01"), Says::Never(Denied)),
+        ("a wrong password", postgresql("FATAL: password authentication failed", "28P01"), Says::Never(Credentials)),
         (
             "a redirect",
             Reply::Raw(b"HTTP/1.1 307 Over there\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"),

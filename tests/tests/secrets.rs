@@ -166,7 +166,7 @@ fn the_page_does_what_it_says() {
         if kind == "sh" {
             let output = shell(folder.path(), &body);
             assert!(output.status.success(), "{}", text(&output));
-            ran = text(&output).contains("orders") && text(&output).contains("false");
+            ran = text(&output).contains("orders") && text(&output).contains("true");
         } else if let Some((first, rest)) = body.split_once('\n').filter(|_| kind != "toml") {
             let file = folder.path().join(first.trim_start_matches(['#', '/', ' ']));
             fs::create_dir_all(file.parent().unwrap()).unwrap();

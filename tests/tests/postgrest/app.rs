@@ -1,7 +1,7 @@
 //! Tools on PostgREST, from the app's files to the answer.
 
 use millrace_core::{
-    ErrorKind::{self, Configuration, Constraint, Denied, Syntax, TooLarge},
+    ErrorKind::{self, Configuration, Constraint, Data, Denied, Syntax, TooLarge},
     Json,
     app::Access,
     ports::Query,
@@ -76,7 +76,7 @@ fn requests_have_their_answers() {
         (json!({"from": "books", "select": "id", "where": {"tags": {"cd": ["a", "b", "c"]}}, "order": "id"}), r#"[{"id":1},{"id":2}]"#),
         (json!({"from": "books", "select": "id", "where": {"years": {"ov": "[1995,1996]"}}}), r#"[{"id":1}]"#),
         (json!({"from": "books", "select": "id", "where": {"years": {"sr": "(1980,1985)"}}}), r#"[{"id":1}]"#),
-        (json!({"from": "books", "select": "id", "where": {"data": {"cs": [1]}}}), "Constraint"),
+        (json!({"from": "books", "select": "id", "where": {"data": {"cs": [1]}}}), "Data"),
         // The elements of a list are an array of PostgreSQL; an object is JSON.
         (json!({"from": "books", "select": "id", "where": {"data": {"cs": {"d": 0.1}}}}), r#"[{"id":1}]"#),
         (json!({"from": "books", "select": "id", "where": {"data->>n": {"eq": "9007199254740993"}}}), r#"[{"id":1}]"#),
@@ -247,7 +247,7 @@ fn errors_have_their_kinds_and_show_no_value() {
             Constraint,
             "a FOREIGN KEY constraint refused the change: `books_author_id_fkey`",
         ),
-        (json!({"from": "books", "where": {"id": {"eq": "hunter2"}}}), Constraint, "PostgreSQL refused a value"),
+        (json!({"from": "books", "where": {"id": {"eq": "hunter2"}}}), Data, "PostgreSQL refused a value"),
         (json!({"rpc": "refused", "arguments": {"s": "hunter2"}}), Constraint, "a function of the database refused the statement"),
         (json!({"rpc": "paid"}), Constraint, "a function of the database refused the request"),
         (json!({"from": "nosuch"}), Syntax, &format!("{missing}table is missing")),
@@ -263,7 +263,7 @@ fn errors_have_their_kinds_and_show_no_value() {
         (json!({"from": "secrets"}), Denied, "the user of the adapter may not do what the statement does"),
         (json!({"rpc": "written", "get": true}), Denied, "the function writes, and with `get` it may only read"),
         (json!({"from": "books", "single": true}), Constraint, "the request must find exactly 1 row"),
-        (json!({"from": "books", "where": {"tags": {"eq": "hunter2"}}}), Constraint, "PostgreSQL refused a value"),
+        (json!({"from": "books", "where": {"tags": {"eq": "hunter2"}}}), Data, "PostgreSQL refused a value"),
         (json!({"drop": "books"}), Denied, "`drop` is not a request that a tool can send"),
     ] {
         let error = run(&database, &request).unwrap_err();
@@ -404,6 +404,6 @@ fn a_script_writes_names_out() {
     let condition = r#"{"from": "authors", "where": {"id": {"eq": "$1"}}}"#;
     for value in [json!({"gt": 0}), json!([1, 2])] {
         let error = database.run(condition, &[Value::Json(value)]).unwrap_err();
-        assert_eq!(error.kind, Constraint, "{error:?}");
+        assert_eq!(error.kind, Data, "{error:?}");
     }
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use millrace_core::{
-    ErrorKind::{self, Configuration, Credentials, Denied, Protocol, Unavailable},
+    ErrorKind::{self, Configuration, Credentials, Protocol, Unavailable},
     app::Access,
     ports::{Command, Query},
     value::Value,
@@ -298,7 +298,7 @@ fn a_login_that_fails_sends_no_command() {
     };
     let full: Answer = AndEnd(b"-ERR max number of clients reached\r\n");
     for (answers, who, options, kind) in [
-        (&[Bytes(b"-NOAUTH HELLO must be called with the client already authenticated\r\n")][..], "", &[][..], Denied),
+        (&[Bytes(b"-NOAUTH HELLO must be called with the client already authenticated\r\n")][..], "", &[][..], Credentials),
         (&[Bytes(b"-WRONGPASS invalid username-password pair\r\n")], "me:hunter2@", &[], Credentials),
         (&[Bytes(b"+OK\r\n"), full], "me:hunter2@", &[], ErrorKind::Busy),
         (&[full], "", &[], ErrorKind::Busy),

@@ -108,7 +108,7 @@ fn errors_are_of_their_kind() {
     let error = run(&wrong, "GET k").unwrap_err();
     assert_eq!((error.kind, error.message.as_str()), (Credentials, "the Upstash server does not accept the `token`"));
     assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
-    assert_eq!(wrong.ping().unwrap_err().kind, Denied);
+    assert_eq!(wrong.ping().unwrap_err().kind, Credentials);
     let elsewhere = Database::open(connection("upstash", &format!("http://{}/rest", server.address), &[("token", TOKEN)]));
     assert_eq!(run(&elsewhere, "GET k").unwrap_err().kind, Configuration);
 }
