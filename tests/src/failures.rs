@@ -153,8 +153,8 @@ pub fn postgrest() -> Vec<Case> {
         case(
             "a gateway that knows no key",
             vec![json(401, r#"{"message":"Invalid API key"}"#)],
-            (Err(Configuration), 1),
-            (Err(Configuration), 1),
+            (Err(Credentials), 1),
+            (Err(Credentials), 1),
         ),
         case("a gateway without an answer", vec![json(503, "<html>"), good], (Ok(1), 2), (Err(Protocol), 1)),
         case("another API", vec![json(404, "{}")], (Err(Configuration), 1), (Err(Configuration), 1)),

@@ -27,7 +27,7 @@ export const values: Record<string, () => unknown> = {
   search: () => new URLSearchParams("a=b"),
   signal: () => new AbortController().signal,
   private: () => new Secretive(),
-  inherited: () => Object.create({ x: 1 }),
+  "by-proto": () => Object.create({ x: 1 }),
   proxy: () => new Proxy(new Map(), {}),
   json: () => ({ toJSON: () => null }),
   nothing: () => ({ toJSON: () => undefined }),
