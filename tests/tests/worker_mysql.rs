@@ -246,8 +246,7 @@ fn a_server_that_dies_under_a_statement() {
         found.join().unwrap()
     });
     assert_eq!(found.0, "DATABASE_ERROR", "{found:?}");
-    let place = format!("`127.0.0.1:{}`", server.port);
-    assert_eq!(kit.failure("ask-direct"), ("DATABASE_UNAVAILABLE".into(), format!("Could not connect to {place}.")));
+    assert_eq!(kit.failure("ask-direct"), ("DATABASE_UNAVAILABLE".into(), "Could not connect to the server.".into()));
     server.restart();
     assert_eq!(kit.ask("direct", "x"), json!({"s": "x", "tls": 0}));
     assert_eq!(server.open().rows("SELECT COUNT(*) FROM t"), [[Value::I64(0)]]);
