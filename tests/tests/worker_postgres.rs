@@ -283,9 +283,10 @@ fn closed_port() -> u16 {
 fn a_server_that_is_not_there() {
     let port = closed_port();
     let kit = Kit::start(&format!("postgres://me:hunter2@127.0.0.1:{port}/x"), port);
-    let expected = |to: &str| ("DATABASE_UNAVAILABLE".to_owned(), format!("Could not connect to {to}."));
-    assert_eq!(kit.failure("ask-direct"), expected(&format!("`127.0.0.1:{port}`")));
-    assert_eq!(kit.failure("ask-bound"), expected("the Hyperdrive `DB`"));
+    // Neither address nor binding is the caller's to know.
+    for tool in ["ask-direct", "ask-bound"] {
+        assert_eq!(kit.failure(tool), ("DATABASE_UNAVAILABLE".to_owned(), "Could not connect to the server.".to_owned()));
+    }
 }
 
 #[test]
