@@ -221,7 +221,7 @@ fn nothing_that_callers_send_or_get_is_exported() {
         let mut tools: Vec<String> = compile(&group.app).tools.into_iter().map(|tool| tool.name).collect();
         tools.sort_by_key(|name| std::cmp::Reverse(name.len()));
         let text = tools.iter().fold(text.clone(), |text, name| text.replace(name.as_str(), ""));
-        for (name, value) in group.env.iter().filter(|(_, value)| value.len() > 8) {
+        for (name, value) in group.env.iter().filter(|(name, value)| value.len() > 8 && !name.starts_with("SHOWN")) {
             assert!(!text.contains(value.as_str()), "the value of {name} of `{}` is exported", group.name);
         }
         for request in group.cases.iter().flat_map(|case| &case.requests) {
