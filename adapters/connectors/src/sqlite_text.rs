@@ -18,6 +18,7 @@ pub(crate) mod call_records;
 #[cfg(feature = "describe")]
 pub(crate) mod description;
 pub(crate) mod error;
+#[cfg(feature = "sqlite")]
 pub(crate) use error::of_search;
 pub(crate) mod expectation;
 mod json_array;
