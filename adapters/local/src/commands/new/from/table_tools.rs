@@ -301,7 +301,7 @@ impl<'a> TableTools<'a> {
         Some(
             note + &self.tool(
                 &format!("Create a row of {}.", self.noun()),
-                "kind: mutation\nannotations: { destructiveHint: false }\n",
+                "kind: mutation\n",
                 &body,
                 &inputs,
                 "",
