@@ -359,7 +359,7 @@ fn the_schema_of_columns() {
     let report = build(&[&files[..], &[(LOCK_FILE, lock.as_str())]].concat());
     assert_eq!(
         told(&report),
-        "app/tools/t/config.yaml:3:12+25 warning: the column `count(*)` is not in the `outputSchema` of the tool `t`: clients take only names of 1 to 64 letters, digits, `_`, `.` and `-`\n    Give it an alias: `… AS name`.\n"
+        "app/tools/t/config.yaml:3:12+26 warning: the column `count(*)` is not in the `outputSchema` of the tool `t`: clients take only names of 1 to 64 letters, digits, `_`, `.` and `-`\n    Give it an alias: `… AS name`.\n"
     );
     let tool = &report.app.unwrap().tools[0];
     let expected = concat!(

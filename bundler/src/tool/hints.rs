@@ -141,8 +141,8 @@ pub(crate) fn title_of(name: &str) -> String {
         if matches!(character, '-' | '_') || starts {
             words.push(String::new());
         }
-        if !matches!(character, '-' | '_') {
-            words.last_mut().map(|word| word.push(character));
+        if let Some(word) = words.last_mut().filter(|_| !matches!(character, '-' | '_')) {
+            word.push(character);
         }
     }
     let mut title = String::with_capacity(name.len() + 4);
