@@ -71,7 +71,10 @@ fn allowed(app: &App, tool: &Tool) -> Result<u64, String> {
     let schema: Json = match (&tool.output, presenter) {
         (None, None) => return Err("it has neither `returns` nor `output`".into()),
         (Some(schema), _) => serde_json::from_str(schema).unwrap_or_default(),
-        (None, Some(_)) => serde_json::from_str::<Json>(&tool.descriptor).unwrap_or_default()["outputSchema"].take(),
+        (None, Some(_)) => {
+            let mut schema = serde_json::from_str::<Json>(&tool.descriptor).unwrap_or_default()["outputSchema"].take();
+            if tool.wraps_result() { schema["properties"]["result"].take() } else { schema }
+        }
     };
     if presenter.is_some_and(|presenter| {
         !presenter.ui.is_empty() || !presenter.rules.is_empty() || !presenter.collection_rules.is_empty() || !presenter.actions.is_empty()

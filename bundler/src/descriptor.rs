@@ -9,7 +9,7 @@ pub(crate) struct ToolEntry<'a> {
     /// `name`
     pub(crate) name: &'a str,
     /// `title`
-    pub(crate) title: Option<&'a str>,
+    pub(crate) title: &'a str,
     /// `description`
     pub(crate) description: &'a str,
     /// `inputs`
@@ -21,32 +21,33 @@ pub(crate) struct ToolEntry<'a> {
     /// `icons`
     pub(crate) icons: Vec<Value>,
     /// `annotations`, in order
-    pub(crate) annotations: Vec<(&'static str, Value)>,
+    pub(crate) annotations: Map<String, Value>,
     /// `tags`
     pub(crate) tags: &'a [String],
 }
 
 /// The entry of a tool.
 pub(crate) fn tool(entry: &ToolEntry<'_>) -> String {
-    let mut object = head(entry.name, entry.title, Some(entry.description));
+    let mut object = head(entry.name, Some(entry.title), Some(entry.description));
     if !entry.icons.is_empty() {
         object.insert("icons".into(), entry.icons.clone().into());
     }
-    let schema = entry.input_schema.cloned().unwrap_or_else(|| {
+    let mut schema = entry.input_schema.cloned().unwrap_or_else(|| {
         let mut schema = Map::new();
         schema.insert("type".into(), "object".into());
         let schemas = entry.inputs.iter().map(|declared| declared.schema.clone()).collect();
         members(&mut schema, entry.inputs.iter().map(|declared| &declared.input), schemas);
         schema.into()
     });
+    if let Some(schema) = schema.as_object_mut() {
+        // Some models' APIs refuse arguments that do not say that there are none.
+        schema.entry("properties").or_insert_with(|| json!({}));
+    }
     object.insert("inputSchema".into(), schema);
     if let Some(schema) = entry.output_schema {
         object.insert("outputSchema".into(), schema.clone());
     }
-    if !entry.annotations.is_empty() {
-        let annotations: Map<String, Value> = entry.annotations.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
-        object.insert("annotations".into(), annotations.into());
-    }
+    object.insert("annotations".into(), entry.annotations.clone().into());
     if !entry.tags.is_empty() {
         object.insert("_meta".into(), json!({ "millrace/tags": entry.tags }));
     }

@@ -9,6 +9,7 @@ use crate::{
     field::{Field, Record, Shape},
     names::{is_header_token, is_input_name, one_of},
     placeholder::{self, Piece},
+    portable::is_key,
     scope::PathScope,
     yaml::{Data, Document, Node},
 };
@@ -26,7 +27,12 @@ pub(crate) static INPUT: Record = Record {
         Field::new("description", Shape::Text, "What it means, for the model that fills it in."),
         Field::new("optional", Shape::Bool, "May be omitted; a statement then binds `NULL`.").default("false"),
         Field::new("default", Shape::Any, "The value that is used if it is omitted. An input with a default may always be omitted."),
-        Field::new("nullable", Shape::Bool, "Whether `null` is allowed.").default("false"),
+        Field::new(
+            "nullable",
+            Shape::Bool,
+            "Whether `null` is a value of it. Leaving it out is then `null`, unless it is optional or has a default.",
+        )
+        .default("false"),
         Field::new("enum", Shape::List(&Shape::Any), "The only values that are allowed."),
         Field::new(
             "min",
@@ -98,8 +104,8 @@ impl Compiler<'_> {
     ) -> Vec<DeclaredInput> {
         let mut declared = Vec::new();
         for entry in node.map(Node::entries).unwrap_or_default() {
-            if !is_input_name(&entry.key) {
-                let help = "A name begins with a letter or `_`; letters, digits, `_` and `-` follow.";
+            if !is_input_name(&entry.key) || !is_key(&entry.key) {
+                let help = "A name begins with a letter or `_`; letters, digits, `_` and `-` follow, 64 at most: clients refuse others.";
                 self.error(document, entry.key_range.clone(), format!("`{}` is not a valid name for an input", entry.key), help);
             }
             let path = format!("{path}.{}", entry.key);
@@ -143,6 +149,10 @@ impl Compiler<'_> {
             input.allowed = self.values(document, node.at("enum"), &input, path, "enum");
             self.examples(document, node, &input, path);
             input.default = self.default_value(document, node, &input, path);
+            // Clients see an input that they may leave out: no type that all of them know has `null`.
+            if input.nullable && !input.optional && node.entry("default").is_none() && !name.is_empty() {
+                input.default = Some(Literal(serde_json::Value::Null));
+            }
         }
         let examples = node.at("examples").map(|examples| examples.items().iter().map(Node::json).collect()).unwrap_or_default();
         let described = schema::SchemaAnnotations { description: node.text_at("description"), examples, item_schema, field_schemas };

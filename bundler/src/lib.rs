@@ -33,6 +33,7 @@ mod middleware;
 mod names;
 mod order;
 pub mod placeholder;
+mod portable;
 mod presenter;
 mod prompt;
 mod render;

@@ -157,7 +157,7 @@ fn type_of(column: &Column) -> String {
     }
 }
 
-/// The JSON Schema of a result with these columns.
+/// The JSON Schema of a result with these columns, by which it is checked. Clients see it as `portable::of_result` has it.
 pub(crate) fn schema(columns: &[Column]) -> Value {
     if columns.is_empty() {
         return json!({

@@ -6,13 +6,14 @@
 use std::collections::BTreeMap;
 
 use millrace_core::app::{FORMAT_INPUT, Input, InputKind, Literal, OnMismatch, Presenter, SELECT_INPUT, TextFormat, UnknownFields};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::{
     compiler::Compiler,
     field::{Field, Record, Shape},
     input::DeclaredInput,
     names::{is_name, meant},
+    portable::{is_key, of_result},
     scope::PathScope,
     tree::{is_yaml, stem},
     yaml::{Document, Node},
@@ -404,18 +405,18 @@ fn added_inputs(presenter: &Presenter) -> Vec<DeclaredInput> {
     added
 }
 
-/// `outputSchema` of a tool: a list of items, or one item or a list where the tool decides.
+/// `outputSchema` of a tool: a list of items; or an object whose member `result` is one item or a list, where the tool decides. See
+/// [`Tool::wraps_result`](millrace_core::app::Tool::wraps_result).
 fn output_schema(presenter: &Presenter, item: &Value, rows: bool) -> Value {
+    let item = of_result(item);
+    let list = json!({ "type": "array", "items": item });
     if rows {
-        return json!({ "type": "array", "items": item });
+        return list;
     }
-    let reference = json!({ "$ref": "#/$defs/item" });
-    let list = json!({ "type": "array", "items": reference });
-    let mut alternatives = vec![reference, list.clone()];
+    let mut alternatives = vec![item, list.clone()];
     if let Some(key) = &presenter.items {
-        let mut properties = Map::new();
-        properties.insert(key.clone(), list);
-        alternatives.push(json!({ "type": "object", "properties": properties, "required": [key], "additionalProperties": false }));
+        let named = json!({ "type": "object", "properties": { key: list }, "required": [key], "additionalProperties": false });
+        alternatives.push(if is_key(key) { named } else { json!({ "type": "object" }) });
     }
-    json!({ "$defs": { "item": item }, "anyOf": alternatives })
+    json!({ "type": "object", "properties": { "result": { "anyOf": alternatives } }, "required": ["result"] })
 }

@@ -9,12 +9,13 @@ use millrace_core::app::{
     ContextSettings, Errors, Execute, IndexedWord, Input, InputKind, Limits, Literal, OnExceed, OnTooMany, ScriptLimits, SearchIndex, Tool,
     words,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{
     app_settings::{Expose, RootSettings},
     compiler::{Compiler, Located},
     sync::without_tag,
+    tool::hints::{Hints, title_of},
     tool_use::Tools,
 };
 
@@ -51,7 +52,7 @@ pub(crate) fn add(compiler: &mut Compiler<'_>, root: &RootSettings, tools: &mut 
     for tool in &mut tools.list {
         tool.listed = *expose == Expose::Both;
     }
-    tools.list.extend([search_tool(root, &tools.list), execute_tool(root)]);
+    tools.list.extend([search_tool(root, &tools.list), execute_tool(root, &tools.list)]);
     tools.list.sort_by(|a, b| a.name.cmp(&b.name));
     // The index names places, which are known only now.
     let index = index(&tools.list);
@@ -82,18 +83,17 @@ fn search_tool(root: &RootSettings, others: &[Tool]) -> Tool {
             "limit": { "type": "integer", "description": "The most tools to return", "minimum": 1, "maximum": MAX_LIMIT, "default": limit },
         },
         "required": ["query"],
-        "additionalProperties": false,
     });
     let description = format!(
         "Finds tools of this server, which has {}, by what they do. Gives name, description and input schema of each, the best match \
          first. Call one of them with `{EXECUTE}`.",
         others.len()
     );
-    let annotations = json!({ "readOnlyHint": true, "openWorldHint": false });
-    tool(root, SEARCH, &description, schema, annotations, (inputs, Execute::Search(SearchIndex::default())))
+    let hints = Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
+    tool(root, SEARCH, &description, schema, hints, (inputs, Execute::Search(SearchIndex::default())))
 }
 
-fn execute_tool(root: &RootSettings) -> Tool {
+fn execute_tool(root: &RootSettings, others: &[Tool]) -> Tool {
     let inputs = vec![
         Input { min: Some(1.0), ..input("tool", InputKind::String) },
         Input { optional: true, ..input("arguments", InputKind::Object) },
@@ -105,17 +105,20 @@ fn execute_tool(root: &RootSettings) -> Tool {
             "arguments": { "type": "object", "description": "Its arguments, by its own input schema" },
         },
         "required": ["tool"],
-        "additionalProperties": false,
     });
     let description = format!("Calls one tool of this server that `{SEARCH}` found, and gives that tool's result.");
-    tool(root, EXECUTE, &description, schema, Value::Null, (inputs, Execute::Forward))
+    // It is what the tool is that it calls.
+    let hints = others.iter().map(|tool| {
+        let descriptor: Value = serde_json::from_str(&tool.descriptor).unwrap_or_default();
+        Hints::read(descriptor["annotations"].as_object().unwrap_or(&Map::new()))
+    });
+    let hints = hints.reduce(Hints::or).unwrap_or_else(|| Hints::read(&Map::new()));
+    tool(root, EXECUTE, &description, schema, hints, (inputs, Execute::Forward))
 }
 
-fn tool(root: &RootSettings, name: &str, text: &str, schema: Value, hints: Value, (inputs, execute): (Vec<Input>, Execute)) -> Tool {
-    let mut descriptor = json!({ "name": name, "description": text, "inputSchema": schema });
-    if !hints.is_null() {
-        descriptor["annotations"] = hints;
-    }
+fn tool(root: &RootSettings, name: &str, text: &str, schema: Value, hints: Hints, (inputs, execute): (Vec<Input>, Execute)) -> Tool {
+    let hints: Map<String, Value> = hints.members().into_iter().collect();
+    let descriptor = json!({ "name": name, "title": title_of(name), "description": text, "inputSchema": schema, "annotations": hints });
     Tool {
         name: name.into(),
         path: name.into(),
@@ -204,8 +207,10 @@ fn counted(tool: &Tool) -> BTreeMap<String, f64> {
     let mut counted = BTreeMap::new();
     let mut count = |text: &str, weight: f64| words(text).into_iter().for_each(|word| *counted.entry(word).or_insert(0.0) += weight);
     count(&tool.name, NAME);
+    // A title that is made of the name has nothing new.
     for title in [&descriptor["title"], &descriptor["annotations"]["title"]] {
-        count(title.as_str().unwrap_or_default(), TITLE_AND_TAGS);
+        let title = title.as_str().filter(|title| *title != title_of(&tool.name));
+        count(title.unwrap_or_default(), TITLE_AND_TAGS);
     }
     for tag in descriptor["_meta"]["millrace/tags"].as_array().into_iter().flatten() {
         count(tag.as_str().unwrap_or_default(), TITLE_AND_TAGS);

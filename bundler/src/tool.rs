@@ -16,11 +16,13 @@ use crate::{
     lock,
     middleware::{self, MIDDLEWARE},
     names::{from_path, is_name, meant},
+    portable::of_result,
     presenter::{Presenters, RETURNS, Returned},
     root::{EXPOSE, STYLE, SUBSTITUTION, error_style, expose},
     scope::{ContextShape, PathScope, ToolScope},
     setting::{FolderSettings, Folders, LIMITS, LimitSettings},
     source::Source,
+    statement::effect,
     sync::{self, SyncSettings, SyncedTool, TOOL_SYNC, epochs::AllSettings},
     tool_use::Tools,
     tree::{Item, is_config, parent},
@@ -30,6 +32,7 @@ use crate::{
 mod cache;
 mod execute;
 mod hidden;
+pub(crate) mod hints;
 mod idempotency;
 mod locked;
 mod prepare;
@@ -40,6 +43,7 @@ mod tenant;
 mod too_many;
 mod transaction;
 
+use hints::{Facts, Hints, title_of};
 use reader::ToolReader;
 
 /// `app/tools/**/config.yaml`
@@ -57,7 +61,7 @@ pub(crate) static TOOL: Record = Record {
              not understand, `query` decides that it reads: PostgreSQL and MySQL then refuse it if it writes.",
         )
         .default("query if the statement only reads, else action"),
-        Field::new("annotations", Shape::Record(&ANNOTATIONS), "Hints for MCP clients, which override what `kind` implies."),
+        Field::new("annotations", Shape::Record(&ANNOTATIONS), "Hints for MCP clients, beside what is known of the tool; one that contradicts that is an error."),
         Field::new("icons", Shape::List(&Shape::Record(&ICON)), "Icons of the tool."),
         Field::new("tags", Shape::List(&Shape::Text), "Words that group the tools."),
         Field::new("use", Shape::Text, "The adapter that runs `statement` or `transaction`."),
@@ -91,7 +95,7 @@ pub(crate) static TOOL: Record = Record {
         Field::new(
             "json_schema",
             Shape::Any,
-            "The JSON Schema of the arguments, instead of `inputs`, for a tool with a handler. Clients see it unchanged.",
+            "The JSON Schema of the arguments, instead of `inputs`, for a tool with a handler. Clients see it as it is, with `properties` where it has none.",
         ),
         Field::new(
             "confirm",
@@ -130,11 +134,11 @@ static ANNOTATIONS: Record = Record {
     noun: "`annotations`",
     doc: "Hints for MCP clients.",
     fields: &[
-        Field::new("title", Shape::Text, "A display name."),
-        Field::new("readOnlyHint", Shape::Bool, "It changes nothing."),
-        Field::new("destructiveHint", Shape::Bool, "It may destroy something."),
-        Field::new("idempotentHint", Shape::Bool, "A second call with the same inputs has no further effect."),
-        Field::new("openWorldHint", Shape::Bool, "It interacts with systems outside the app's own data."),
+        Field::new("title", Shape::Text, "A display name.").default("made of the name: `get-user` is `Get user`"),
+        Field::new("readOnlyHint", Shape::Bool, "It changes nothing.").default("what is known"),
+        Field::new("destructiveHint", Shape::Bool, "It may change or remove what is there.").default("what is known"),
+        Field::new("idempotentHint", Shape::Bool, "A second call with the same inputs has no further effect.").default("what is known"),
+        Field::new("openWorldHint", Shape::Bool, "It interacts with systems outside the app's own data.").default("what is known"),
     ],
 };
 
@@ -294,7 +298,7 @@ fn read(
     let scope_of_key = scope.of_confirm();
     let errors = errors(compiler, &reading, &scope.of_rules(), wanted);
     let limits = LimitSettings::read(&document, node.at("limits")).or(&outer.limits).or(&root.limits).resolve(compiler, &name, &scope);
-    let rows = map_output.is_none() && execute.as_ref().and_then(Execute::access).is_some_and(Access::reads);
+    let rows = execute.as_ref().is_some_and(|execute| execute.gives_rows(map_output.is_some()));
     let returned = presenters.returns(compiler, &document, &name, &declared, input_schema.is_some(), rows);
     let execute = execute?;
     let reads = execute.access().is_some_and(Access::reads);
@@ -302,13 +306,17 @@ fn read(
     let on_too_many = too_many::read(compiler, &reading, &execute);
     let cache = cache::read(compiler, &reading, reads && kind == "query", auth.as_ref());
     let idempotency = idempotency::read(compiler, &reading, &scope_of_key, &inputs, &execute, kind, adapters);
+    let tables = tables.flatten();
+    let used = execute.adapter().and_then(|adapter| adapters.list.get(adapter as usize));
+    let language = used.and_then(|adapter| millrace_catalogue::find(&adapter.connector)).map(|connector| connector.language);
+    let effect = effect(&execute, tables.as_ref(), language);
     let synced = SyncedTool {
         document: &document,
         name: &name,
         path: &path,
         kind,
         execute: &execute,
-        tables: tables.flatten(),
+        tables,
         is_cached: cache.is_some(),
         repeats: idempotency.is_some(),
     };
@@ -320,9 +328,15 @@ fn read(
         || middleware.iter().any(|entry| entry.scripts().next().is_some());
     let mut inputs = inputs;
     let (mut returns, mut output) = (None, output);
+    let mut advertised = output.clone();
     let locked = locked::of_tool(compiler, &reading, &execute);
     if document.root.at("output").is_none() && map_output.is_none() && !compiler.imported {
         output = locked.as_deref().map(lock::schema);
+        advertised = output.as_ref().map(of_result);
+        // A presenter has names of its own.
+        if returned.is_none() {
+            locked::check_names(compiler, &reading, locked.as_deref().unwrap_or_default());
+        }
     }
     if let Some(Returned { place, schema, inputs: added }) = returned {
         if map_output.is_none() {
@@ -333,22 +347,27 @@ fn read(
         schemas::add_properties(input_schema.as_mut(), &added);
         inputs.extend(added.iter().map(|added| added.input.clone()));
         declared.extend(added);
-        (returns, output) = (Some(place), schema);
+        // A presenter holds the result to its schema itself.
+        (returns, output, advertised) = (Some(place), None, schema);
     }
-    let looks = ListedParts {
-        stays_inside: !runs_scripts || root.fetch_allow.is_empty(),
-        repeats: idempotency.is_some(),
-        writes: execute.access() == Some(Access::Write),
-        declared: &declared,
+    let stays_inside = !runs_scripts || root.fetch_allow.is_empty();
+    let facts = Facts {
         kind,
+        says_kind: node.at("kind").is_some(),
+        effect,
+        repeats: idempotency.is_some(),
+        stays_inside,
+        changes_nothing: effect.is_none() && stays_inside && adapters.list.iter().all(|adapter| adapter.read_only),
+    };
+    let looks = ListedParts {
+        declared: &declared,
+        facts,
         tag: sync.tag().unwrap_or_default(),
         input_schema: input_schema.as_ref(),
-        output: output.as_ref(),
+        output: advertised.as_ref(),
         icons,
     };
     let descriptor = describe(compiler, &reading, looks);
-    // A presenter holds the result to its schema itself.
-    let output = output.filter(|_| returns.is_none());
     let (input_schema, output) = (input_schema.map(|schema| schema.to_string()), output.map(|schema| schema.to_string()));
     let tool = Tool {
         descriptor,
@@ -494,7 +513,7 @@ fn kind(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, execute: &Execute
         _ => "action",
     };
     if kind == "query" && execute.access() == Some(Access::Write) {
-        let message = "`kind: query` tells clients that the tool only reads, but what it runs writes, or may write";
+        let message = "`kind: query` says that the tool only reads, but what it runs writes, or may write";
         compiler.warning(reading.document, node.range.clone(), message, "Use `mutation` or `action`.");
     }
     compiler.origin(reading.name, "kind", kind, reading.document.source.place(node.range.start));
@@ -504,50 +523,15 @@ fn kind(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, execute: &Execute
 /// What clients see of a tool, beside what its file says of itself.
 struct ListedParts<'a> {
     declared: &'a [DeclaredInput],
-    kind: &'a str,
+    facts: Facts<'a>,
     /// What the description ends with.
     tag: &'a str,
-    /// It may be called again with the same inputs: it has `idempotency`.
-    repeats: bool,
-    /// Its statement writes, or may write.
-    writes: bool,
-    /// It reaches nothing but the app's databases: no script of it may send requests.
-    stays_inside: bool,
     input_schema: Option<&'a serde_json::Value>,
     output: Option<&'a serde_json::Value>,
     icons: Vec<serde_json::Value>,
 }
 
-/// The hints of `annotations` that contradict what the tool is known to do: the hint, what is wrong, and what helps.
-fn contradictions(annotations: &Node, looks: &ListedParts<'_>) -> Vec<(&'static str, &'static str, &'static str)> {
-    let says = |hint: &str, value: bool| annotations.bool_at(hint) == Some(value);
-    let mut found = Vec::new();
-    if says("readOnlyHint", true) {
-        let help = "Remove the hint, or write `false`: clients may call a tool that only reads without asking their user.";
-        if looks.writes {
-            found.push((
-                "readOnlyHint",
-                "`readOnlyHint: true` tells clients that the tool only reads, but its statement writes, or may write",
-                help,
-            ));
-        } else if looks.kind == "mutation" {
-            found.push(("readOnlyHint", "`readOnlyHint: true` contradicts `kind: mutation`", help));
-        } else if looks.repeats {
-            found.push(("readOnlyHint", "`readOnlyHint: true` contradicts `idempotency`, which is for tools that change something", help));
-        }
-        if says("destructiveHint", true) {
-            found.push(("destructiveHint", "`destructiveHint: true` contradicts `readOnlyHint: true`", "Keep one of the two."));
-        }
-    }
-    if looks.repeats && says("idempotentHint", false) {
-        let message = "`idempotentHint: false` tells clients not to send a call again, which is what `idempotency` is for";
-        found.push(("idempotentHint", message, "Remove the hint."));
-    }
-    found
-}
-
 fn describe(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, looks: ListedParts<'_>) -> String {
-    let kind = looks.kind;
     let node = &reading.document.root;
     let description = node.text_at("description").map(str::trim).filter(|text| !text.is_empty());
     let fallback = format!("Tool generated from app tool: {}", reading.name);
@@ -562,32 +546,22 @@ fn describe(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, looks: Listed
     }
     let nothing = Node::nothing();
     let annotations = node.at("annotations").unwrap_or(&nothing);
-    let implied = |hint: &str| match (hint, kind) {
-        ("readOnlyHint", _) => Some(kind == "query"),
-        ("destructiveHint", "mutation") => Some(true),
-        ("idempotentHint", _) if looks.repeats => Some(true),
-        ("openWorldHint", _) if looks.stays_inside => Some(false),
-        _ => None,
-    };
-    for (hint, message, help) in contradictions(annotations, &looks) {
+    for (hint, severity, message, help) in hints::contradictions(annotations, &looks.facts) {
         let range = annotations.at(hint).map_or(0..0, |node| node.range.clone());
-        compiler.warning(reading.document, range, message, help);
+        compiler.findings.report(severity, &reading.document.source, range, message.to_owned(), help.to_owned());
     }
-    let title = annotations.text_at("title");
-    let mut list: Vec<(&'static str, serde_json::Value)> = Vec::new();
-    list.extend(title.map(|title| ("title", title.into())));
-    for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
-        list.extend(annotations.bool_at(hint).or_else(|| implied(hint)).map(|value| (hint, value.into())));
-    }
+    let title = annotations.text_at("title").map(str::trim).filter(|title| !title.is_empty());
+    let own_title = title.map(|title| ("title".to_owned(), title.into()));
+    let title = title.map_or_else(|| title_of(reading.name), str::to_owned);
     descriptor::tool(&ToolEntry {
         name: reading.name,
-        title,
+        title: &title,
         description: &format!("{}{}", description.unwrap_or(&fallback), looks.tag),
         inputs: looks.declared,
         input_schema: looks.input_schema,
         output_schema: looks.output,
         icons: looks.icons,
-        annotations: list,
+        annotations: own_title.into_iter().chain(Hints::of(&looks.facts, annotations).members()).collect(),
         tags: &tags.map(|tags| tags.value).unwrap_or_default(),
     })
 }

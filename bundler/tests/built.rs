@@ -1,8 +1,12 @@
 //! What a good app becomes: descriptors byte by byte, settings, and where they came from.
 
 use crate::support::{build, split, told};
+use millrace_bundler::{LOCK_FILE, Lock};
 use millrace_core::app::{ApiKeys, Auth, BatchLimits, Cache, CacheScope, Content, EnvPart, ErrorStyle, Execute, ExpectedKey, TemplatePart};
-use millrace_core::{ports::Env, secret::Secret};
+use millrace_core::{
+    ports::{Column, ColumnKind, Env},
+    secret::Secret,
+};
 
 #[test]
 fn the_entry_of_a_tool_says_everything() {
@@ -14,16 +18,20 @@ fn the_entry_of_a_tool_says_everything() {
         r#""status":{"type":"string","description":"A part of the status","pattern":"^[a-z]*$","maxLength":20},"#,
         r#""ids":{"type":"array","minItems":1,"maxItems":100,"items":{"type":"integer","minimum":1},"examples":[[1,2]]},"#,
         r#""sort":{"type":"string","enum":["id","status"],"default":"id"},"#,
-        r#""region":{"type":["string","null"],"default":null,"x-mcp-header":"Region"},"#,
-        r#""where":{"type":"object","properties":{"from":{"type":"string","format":"date"},"#,
-        r#""to":{"type":"string","format":"date","default":"2025-12-31"}},"required":["from"],"additionalProperties":false},"#,
-        r#""price":{"type":"number","default":1.0}},"required":["ids"],"additionalProperties":false},"#,
-        r#""annotations":{"title":"Find","readOnlyHint":true,"openWorldHint":false},"_meta":{"millrace/tags":["orders"]}}"#,
+        r#""region":{"type":"string","description":"If null or left out, nothing is given.","x-mcp-header":"Region"},"#,
+        r#""where":{"type":"object","properties":{"from":{"type":"string","description":"A date, for example 2026-01-31."},"#,
+        r#""to":{"type":"string","description":"A date, for example 2026-01-31.","default":"2025-12-31"}},"required":["from"]},"#,
+        r#""price":{"type":"number","default":1.0}},"required":["ids"]},"annotations":{"title":"Find","readOnlyHint":true,"#,
+        r#""destructiveHint":false,"idempotentHint":true,"openWorldHint":false},"_meta":{"millrace/tags":["orders"]}}"#,
     );
     assert_eq!(found.descriptor, expected);
     assert_eq!(
         app.tools[1].descriptor,
-        r#"{"name":"total","description":"Delete orders","inputSchema":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"],"additionalProperties":false},"annotations":{"readOnlyHint":false,"destructiveHint":true,"openWorldHint":false},"_meta":{"millrace/tags":["admin"]}}"#
+        concat!(
+            r#"{"name":"total","title":"Total","description":"Delete orders","inputSchema":{"type":"object","properties":{"id":{"type":"integer"}},"#,
+            r#""required":["id"]},"annotations":{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":false},"#,
+            r#""_meta":{"millrace/tags":["admin"]}}"#,
+        )
     );
     assert_eq!(
         app.prompts[0].descriptor,
@@ -333,4 +341,92 @@ statement: SELECT {{ env.REGION }}
     let all = [("K1", "x"), ("K2", "y"), ("FILE", "f"), ("REGION", ""), ("TOKEN", "t")];
     assert_eq!(app.missing(&Set(Box::leak(Box::new(all))), None), [] as [String; 0]);
     assert_eq!(app.missing(&Set(Box::leak(Box::new(all))), Some(&|_| false)).len(), 2);
+}
+
+/// The schema of what a lock file describes; a column whose name clients do not take is not in it, and the author is told.
+#[test]
+fn the_schema_of_columns() {
+    let files = [
+        ("millrace.yaml", "name: a"),
+        ("app/adapters/main.yaml", "connector: sqlite\nconnection_string: \":memory:\""),
+        ("app/tools/t/config.yaml", "description: D\nuse: main\nstatement: SELECT id, count(*) FROM u"),
+    ];
+    let [statement] = build(&files).statements.try_into().unwrap();
+    let column = |name: &str, kind| Column { name: name.into(), type_name: String::new(), kind };
+    let columns = [("id", ColumnKind::BigInteger), ("l", ColumnKind::List), ("x", ColumnKind::Any), ("count(*)", ColumnKind::Integer)];
+    let columns = columns.map(|(name, kind)| column(name, kind)).to_vec();
+    let lock = Lock::of(&[statement], [("t".to_owned(), columns)].into()).text();
+    let report = build(&[&files[..], &[(LOCK_FILE, lock.as_str())]].concat());
+    assert_eq!(
+        told(&report),
+        "app/tools/t/config.yaml:3:12+26 warning: the column `count(*)` is not in the `outputSchema` of the tool `t`: clients take only names of 1 to 64 letters, digits, `_`, `.` and `-`\n    Give it an alias: `… AS name`.\n"
+    );
+    let tool = &report.app.unwrap().tools[0];
+    let expected = concat!(
+        r#""outputSchema":{"type":"array","items":{"type":"object","properties":{"#,
+        r#""id":{"anyOf":[{"type":"string"},{"type":"integer"},{"type":"null"}]},"#,
+        r#""l":{"anyOf":[{"type":"string"},{"type":"array","items":{}},{"type":"null"}]},"#,
+        r#""x":{"anyOf":[{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"array","items":{}},{"type":"object"},{"type":"null"}]}},"#,
+        r#""required":["id","l","x"]}}"#,
+    );
+    assert!(tool.descriptor.contains(expected), "{}", tool.descriptor);
+    // Results are held to all of it.
+    assert!(tool.output.as_deref().unwrap().contains(r#""count(*)":{"type":["integer","null"]}"#));
+}
+
+/// What each kind of input becomes, in the part of JSON Schema that every client takes.
+#[test]
+fn the_schema_of_every_input() {
+    let any = r#""anyOf":[{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"array","items":{}},{"type":"object"}"#;
+    let table = [
+        ("{ type: date, description: Day }", r#"{"type":"string","description":"Day. A date, for example 2026-01-31."}"#.to_owned(), true),
+        ("{ type: datetime }", r#"{"type":"string","format":"date-time"}"#.into(), true),
+        ("{ type: uuid }", r#"{"type":"string","description":"A UUID."}"#.into(), true),
+        (
+            "{ type: string, format: email }",
+            r#"{"type":"string","description":"An e-mail address, for example ada@example.com."}"#.into(),
+            true,
+        ),
+        ("{ type: string, format: date-time }", r#"{"type":"string","format":"date-time"}"#.into(), true),
+        ("{ type: int, enum: [3, 1] }", r#"{"type":"integer","description":"One of: 3, 1.","minimum":1,"maximum":3}"#.into(), true),
+        ("{ type: array }", r#"{"type":"array","items":{}}"#.into(), true),
+        ("{ type: object }", r#"{"type":"object"}"#.into(), true),
+        ("{ type: json }", format!("{{{any}]}}"), true),
+        ("{ type: json, optional: true, description: D }", format!(r#"{{"description":"D",{any},{{"type":"null"}}]}}"#), false),
+        ("{ type: string, nullable: true }", r#"{"type":"string","description":"If null or left out, nothing is given."}"#.into(), false),
+        (
+            "{ type: string, nullable: true, enum: [a, null], description: \"`null` for all\" }",
+            r#"{"type":"string","description":"`null` for all","enum":["a"]}"#.into(),
+            false,
+        ),
+        (
+            "{ type: int, nullable: true, default: 1 }",
+            r#"{"type":"integer","description":"If null, nothing is given.","default":1}"#.into(),
+            false,
+        ),
+        ("{ type: int, optional: true }", r#"{"type":"integer"}"#.into(), false),
+        (
+            "{ type: array, items: { type: string, nullable: true, max: 3 } }",
+            r#"{"type":"array","items":{"anyOf":[{"type":"string","maxLength":3},{"type":"null"}]}}"#.into(),
+            true,
+        ),
+        (
+            "{ type: object, fields: { a: { type: int, nullable: true } } }",
+            r#"{"type":"object","properties":{"a":{"type":"integer","description":"If null or left out, nothing is given."}}}"#.into(),
+            true,
+        ),
+    ];
+    for (input, expected, required) in table {
+        let config = format!("description: D\nhandler: ./handler.ts\ninputs: {{ x: {input} }}\n");
+        let files = [
+            ("millrace.yaml", "name: a"),
+            ("app/tools/t/config.yaml", config.as_str()),
+            ("app/tools/t/handler.ts", "export default () => 1;"),
+        ];
+        let report = build(&files);
+        let app = report.app.as_ref().unwrap_or_else(|| panic!("{input}: {}", told(&report)));
+        let required = if required { r#","required":["x"]"# } else { "" };
+        let expected = format!(r#""inputSchema":{{"type":"object","properties":{{"x":{expected}}}{required}}}"#);
+        assert!(app.tools[0].descriptor.contains(&expected), "{input}: {}", app.tools[0].descriptor);
+    }
 }

@@ -4,6 +4,7 @@ mod built;
 mod command;
 mod diagnostics;
 mod fallback;
+mod hints;
 mod hostile;
 mod hyperdrive;
 mod link;

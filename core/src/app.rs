@@ -315,6 +315,13 @@ impl Tool {
         let before = self.context.factories().chain(self.middleware.iter().flat_map(Middleware::scripts));
         before.chain([&self.map_input, &self.map_output].into_iter().flatten()).chain(handler)
     }
+
+    /// Whether clients get what the tool gives as the member `result` of an object: its presenter has one item or a list of them, as each
+    /// call decides, and a schema could say so only by a choice at its top, which some clients refuse.
+    #[must_use]
+    pub fn wraps_result(&self) -> bool {
+        self.returns.is_some() && !self.execute.gives_rows(self.map_output.is_some())
+    }
 }
 
 /// What stage *execute* does.
@@ -360,6 +367,12 @@ impl Execute {
             Self::Script(_) | Self::Search(_) | Self::Forward => (None, [].as_slice()),
         };
         one.into_iter().chain(steps.iter().map(|step| &step.statement))
+    }
+
+    /// Whether its result is a list of rows in every call, with an output mapper or without.
+    #[must_use]
+    pub fn gives_rows(&self, is_mapped: bool) -> bool {
+        !is_mapped && self.access().is_some_and(Access::reads)
     }
 
     /// Whether its statements write; `None` where it has none.

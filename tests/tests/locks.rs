@@ -206,7 +206,7 @@ fn what_postgresql_describes_is_what_it_returns() {
         |tool: &str| listed["tools"].as_array().unwrap().iter().find(|entry| entry["name"] == tool).unwrap()["outputSchema"].clone();
     assert_eq!((schema_of("mapped"), schema_of("chosen")), (Value::Null, Value::Null), "nobody knows what they return");
     assert_eq!(schema_of("declared")["properties"]["result"], json!({"type": "array"}), "what the author says counts");
-    let own = json!({"type": "object", "properties": {"i4": {"type": ["integer", "null"]}}, "required": ["i4"]});
+    let own = json!({"type": "object", "properties": {"i4": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}, "required": ["i4"]});
     assert_eq!(schema_of("add")["properties"]["result"], json!({"type": "array", "items": own}));
 
     // What is the same is not written again, and nothing is different.

@@ -1,5 +1,6 @@
 //! Everything that runs against whole hosts, real servers and real clients, a module each.
 
+mod advertised;
 mod audit;
 mod caches;
 mod catalogue;

@@ -207,14 +207,16 @@ fn value(name: &str, schema: &Json) -> Json {
         return first.clone();
     }
     let max = schema["maxLength"].as_u64().unwrap_or(u64::MAX);
+    // Most formats are a sentence of the description.
+    let described = schema["description"].as_str().unwrap_or_default();
     match (schema["type"].as_str(), schema["format"].as_str()) {
         (Some("integer"), _) => json!(1),
         (Some("number"), _) => json!(2.5),
         (Some("boolean"), _) => json!(true),
         (Some("array"), _) => json!([value(name, &schema["items"])]),
-        (_, Some("date")) => json!("2026-02-03"),
+        (Some("string"), _) if described.contains("A date,") => json!("2026-02-03"),
         (_, Some("date-time")) => json!("2026-02-03T04:05:06Z"),
-        (_, Some("uuid")) => json!("00000000-0000-4000-8000-00000000000a"),
+        (Some("string"), _) if described.contains("A UUID.") => json!("00000000-0000-4000-8000-00000000000a"),
         (Some("string"), _) if schema["pattern"].is_string() => json!("77"),
         (Some("string"), _) if name == "address" => json!("10.0.0.1"),
         (Some("string"), _) if name == "stay" => json!("1 day"),

@@ -220,8 +220,9 @@ function answerNodes({ status, message, sent, ms, details }, open) {
       )
     : [make("pre", { class: "failure" }, "HTTP " + status + "\n" + JSON.stringify(message.error ?? message, null, 2))];
   const structured = result?.structuredContent;
-  const isSame =
-    structured !== undefined && blocks.some((block) => isText(block) && JSON.stringify(parsed(block.text)) === JSON.stringify(structured));
+  // Where a tool gives one item or a list, they are the member `result` of an object.
+  const isOf = (block) => [structured, structured?.result].some((data) => JSON.stringify(parsed(block.text)) === JSON.stringify(data));
+  const isSame = structured !== undefined && blocks.some((block) => isText(block) && isOf(block));
   if (structured !== undefined && !isSame)
     shownBlocks.push(make("div", { class: "full" }, make("h3", {}, "Structured content"), data(structured)));
   const cost = [estimate(model.count) + " (bytes / 4, an estimate)"];

@@ -9,7 +9,7 @@ function editor(schema, name, required, root, depth = 0) {
   if (schema.const !== undefined || Array.isArray(schema.enum)) return choice(schema.enum ?? [schema.const], schema, name, required);
   if (types.length === 1 && types[0] === "boolean") return choice([true, false], schema, name, required);
   if (isPlain) return line(schema, types, name, required);
-  if (depth < DEEPEST && types.length === 1 && types[0] === "array" && isObject(schema.items)) {
+  if (depth < DEEPEST && types.length === 1 && types[0] === "array" && isObject(schema.items) && Object.keys(schema.items).length > 0) {
     const items = resolved(schema.items, root);
     return Array.isArray(items.enum) && items.enum.length <= 20
       ? choices(items.enum, givenBy(schema), name, required)

@@ -1,7 +1,12 @@
-//! The [JSON Schema 2020-12](https://json-schema.org/draft/2020-12) of an input. Members always come in the same order.
+//! The [JSON Schema 2020-12](https://json-schema.org/draft/2020-12) of an input, in the part of it that every client takes. Members always
+//! come in the same order.
+//!
+//! What that part has no word for stands in the description, and the core checks it all the same: `null`, a format, numbers of an `enum`.
 
 use millrace_core::app::{Input, InputKind};
 use serde_json::{Map, Value, json};
+
+use crate::portable;
 
 /// What the schema of an input says beyond the input.
 pub(super) struct SchemaAnnotations<'a> {
@@ -13,33 +18,82 @@ pub(super) struct SchemaAnnotations<'a> {
 
 /// The schema of an input.
 pub(super) fn of(input: &Input, described: SchemaAnnotations<'_>) -> Value {
+    // The element of a list cannot be left out, so `null` needs a place of its own.
+    let is_element = input.name.is_empty();
+    let has_choice = input.kind == InputKind::Json || (is_element && input.nullable);
     let mut schema = Map::new();
     let (kind, format) = match input.kind {
-        InputKind::String => (Some("string"), input.format.as_deref()),
-        InputKind::Int => (Some("integer"), None),
-        InputKind::Float => (Some("number"), None),
-        InputKind::Boolean => (Some("boolean"), None),
-        InputKind::Datetime => (Some("string"), Some("date-time")),
-        InputKind::Date => (Some("string"), Some("date")),
-        InputKind::Uuid => (Some("string"), Some("uuid")),
-        InputKind::Array => (Some("array"), None),
-        InputKind::Object => (Some("object"), None),
-        InputKind::Json => (None, None),
+        InputKind::String => ("string", input.format.as_deref()),
+        InputKind::Int => ("integer", None),
+        InputKind::Float => ("number", None),
+        InputKind::Boolean => ("boolean", None),
+        InputKind::Datetime => ("string", Some("date-time")),
+        InputKind::Date => ("string", Some("date")),
+        InputKind::Uuid => ("string", Some("uuid")),
+        InputKind::Array => ("array", None),
+        InputKind::Object => ("object", None),
+        InputKind::Json => ("", None),
     };
-    if let Some(kind) = kind {
-        schema.insert("type".into(), if input.nullable { json!([kind, "null"]) } else { json!(kind) });
+    if !has_choice {
+        schema.insert("type".into(), kind.into());
     }
     if let Some(description) = described.description {
         schema.insert("description".into(), description.into());
     }
-    if !input.allowed.is_empty() {
-        let mut allowed: Vec<Value> = input.allowed.iter().map(|value| value.0.clone()).collect();
-        if input.nullable && !allowed.contains(&Value::Null) {
-            allowed.push(Value::Null);
-        }
-        schema.insert("enum".into(), allowed.into());
+    if let Some(sentence) = format.and_then(sentence_of) {
+        portable::say(&mut schema, sentence);
     }
-    if let Some(format) = format {
+    let allowed: Vec<Value> = input.allowed.iter().map(|value| value.0.clone()).filter(|value| !value.is_null()).collect();
+    // Without a type of its own there is no place for an `enum`.
+    let is_of_texts = allowed.iter().all(Value::is_string) && input.kind != InputKind::Json;
+    if !is_of_texts && !allowed.is_empty() {
+        portable::say_values(&mut schema, &allowed);
+    }
+    if !is_element && input.nullable {
+        let is_none_else = input.default.as_ref().is_none_or(|default| default.0.is_null());
+        say_null(&mut schema, described.description, is_none_else);
+    }
+    if input.kind == InputKind::Json {
+        schema.insert("anyOf".into(), portable::anything(input.nullable || input.optional));
+    } else {
+        // What the type demands stands beside it.
+        let mut own = if has_choice { Map::from_iter([("type".to_owned(), kind.into())]) } else { std::mem::take(&mut schema) };
+        match (is_of_texts, input.kind) {
+            (true, _) if allowed.is_empty() => {}
+            (true, _) => drop(own.insert("enum".into(), allowed.into())),
+            (false, InputKind::Int | InputKind::Float) => portable::bound(&mut own, &allowed),
+            (false, _) => {}
+        }
+        of_type(&mut own, input, format);
+        if let Some(items) = described.item_schema {
+            own.insert("items".into(), items);
+        } else if input.kind == InputKind::Array {
+            own.insert("items".into(), json!({}));
+        }
+        if input.kind == InputKind::Object && !input.fields.is_empty() {
+            members(&mut own, &input.fields, described.field_schemas);
+        }
+        if has_choice {
+            schema.insert("anyOf".into(), json!([own, { "type": "null" }]));
+        } else {
+            schema = own;
+        }
+    }
+    if let Some(default) = input.default.as_ref().filter(|default| !default.0.is_null()) {
+        schema.insert("default".into(), default.0.clone());
+    }
+    if !described.examples.is_empty() {
+        schema.insert("examples".into(), described.examples.into());
+    }
+    if let Some(header) = &input.header {
+        schema.insert("x-mcp-header".into(), header.as_str().into());
+    }
+    Value::Object(schema)
+}
+
+/// `format`, `pattern` and bounds.
+fn of_type(schema: &mut Map<String, Value>, input: &Input, format: Option<&str>) {
+    if let Some(format) = format.filter(|format| sentence_of(format).is_none()) {
         schema.insert("format".into(), format.into());
     }
     if let Some(pattern) = &input.pattern {
@@ -58,25 +112,35 @@ pub(super) fn of(input: &Input, described: SchemaAnnotations<'_>) -> Value {
             }
         }
     }
-    if let Some(items) = described.item_schema {
-        schema.insert("items".into(), items);
-    }
-    if input.kind == InputKind::Object && !input.fields.is_empty() {
-        members(&mut schema, &input.fields, described.field_schemas);
-    }
-    if let Some(default) = &input.default {
-        schema.insert("default".into(), default.0.clone());
-    }
-    if !described.examples.is_empty() {
-        schema.insert("examples".into(), described.examples.into());
-    }
-    if let Some(header) = &input.header {
-        schema.insert("x-mcp-header".into(), header.as_str().into());
-    }
-    Value::Object(schema)
 }
 
-/// Adds `properties`, `required` and `additionalProperties: false` to the schema of an object.
+/// What stands instead of a format that some client does not know: such a client drops the tool, or needs a package for it. `None` for one
+/// that every client knows.
+fn sentence_of(format: &str) -> Option<&'static str> {
+    Some(match format {
+        "date" => "A date, for example 2026-01-31.",
+        "time" => "A time with its offset, for example 09:30:00Z.",
+        "email" => "An e-mail address, for example ada@example.com.",
+        "uri" => "A URI, for example https://example.com/a.",
+        "hostname" => "A host name, for example www.example.com.",
+        "ipv4" => "An IPv4 address, for example 192.0.2.1.",
+        "ipv6" => "An IPv6 address, for example 2001:db8::1.",
+        "uuid" => "A UUID.",
+        _ => return None,
+    })
+}
+
+/// Says what `null` is, which the type does not. An author who writes of it knows better.
+fn say_null(schema: &mut Map<String, Value>, description: Option<&str>, is_none_else: bool) {
+    let is_said =
+        description.is_some_and(|text| text.to_ascii_lowercase().split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "null"));
+    if !is_said {
+        portable::say(schema, if is_none_else { "If null or left out, nothing is given." } else { "If null, nothing is given." });
+    }
+}
+
+/// Adds `properties` and `required` to the schema of an object. That it has no other members goes without saying: the core refuses them by
+/// name, some models' APIs refuse `additionalProperties`, and it would be a tenth of the entry of a small tool.
 pub(crate) fn members<'a>(schema: &mut Map<String, Value>, inputs: impl IntoIterator<Item = &'a Input>, schemas: Vec<Value>) {
     let mut properties = Map::new();
     let mut required: Vec<Value> = Vec::new();
@@ -86,13 +150,10 @@ pub(crate) fn members<'a>(schema: &mut Map<String, Value>, inputs: impl IntoIter
             required.push(input.name.as_str().into());
         }
     }
-    if !properties.is_empty() {
-        schema.insert("properties".into(), properties.into());
-    }
+    schema.insert("properties".into(), properties.into());
     if !required.is_empty() {
         schema.insert("required".into(), required.into());
     }
-    schema.insert("additionalProperties".into(), false.into());
 }
 
 /// A bound as JSON: whole numbers without a fraction.

@@ -13,6 +13,7 @@ use crate::{
     compiler::Compiler,
     field::{Field, Record, Shape},
     names::one_of,
+    portable::{KEY_RULE, is_key},
     yaml::{Document, Node},
 };
 
@@ -81,6 +82,10 @@ fn below(node: &Node, found: &mut Vec<(String, Range<usize>)>) {
 pub(super) fn read(compiler: &mut Compiler<'_>, document: &Document, node: &Node, presenters: &mut Presenters) -> Vec<DeclaredField> {
     if node.entries().is_empty() {
         compiler.error(document, node.range.clone(), "the schema has no fields", "Name the fields that a model may see, with their types.");
+    }
+    for entry in node.entries().iter().filter(|entry| !is_key(&entry.key)) {
+        let message = format!("the field `{}` is not in the `outputSchema` of its tools: {KEY_RULE}", entry.key);
+        compiler.warning(document, entry.key_range.clone(), message, "Give the result another name for it: `… AS name` in a statement.");
     }
     let entries = node.entries().iter();
     entries.map(|entry| field(compiler, document, &entry.value, &entry.key, presenters)).collect()

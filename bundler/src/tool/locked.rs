@@ -11,6 +11,7 @@ use super::reader::ToolReader;
 use crate::{
     compiler::Compiler,
     lock::{LOCK_FILE, Lock, ToolStatement},
+    portable::{KEY_RULE, is_key},
     yaml::Node,
 };
 
@@ -52,6 +53,15 @@ pub(super) fn of_tool(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, exe
     }
     compiler.statements.push(ToolStatement { tool: tool.to_owned(), place, digest, columns: columns.clone() });
     columns
+}
+
+/// Notes columns whose names clients do not take: the tool's `outputSchema` does not have them.
+pub(super) fn check_names(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, columns: &[Column]) {
+    let Some(node) = reading.document.root.at("statement") else { return };
+    for column in columns.iter().filter(|column| !is_key(&column.name)) {
+        let message = format!("the column `{}` is not in the `outputSchema` of the tool `{}`: {KEY_RULE}", column.name, reading.name);
+        compiler.warning(reading.document, node.range.clone(), message, "Give it an alias: `… AS name`.");
+    }
 }
 
 /// A digest of everything that decides what a statement returns: its text, and what its placeholders are.

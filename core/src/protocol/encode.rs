@@ -94,10 +94,6 @@ impl<'a> ResultWriter<'a> {
         Self { out, era, server_info, empty: true }
     }
 
-    pub(super) fn era(&self) -> Era {
-        self.era
-    }
-
     /// Makes room for a large member and for what follows it: a list of a megabyte is copied once, and not moved again for its last
     /// bracket.
     pub(super) fn reserve(&mut self, bytes: usize) {

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Json,
-    app::Execute,
+    app::{Execute, Tool},
     fault::{Fault, Refusal},
     pipeline::{Call, ContentBlock, InputRequired, Operation, Rounds, ToolResult},
 };
@@ -48,9 +48,8 @@ impl Exchange<'_> {
                 if let Some(input) = &result.input {
                     return Ok(self.asking(input));
                 }
-                let wraps = || self.protocol.lists.wraps(&self.protocol.pipeline, &name);
                 let structured = self.structured(&name, &result);
-                Ok(write(self.result(), &result, structured, self.selected.version, wraps))
+                Ok(write(self.result(), &result, structured, self.selected.version))
             }
             Err(fault) => Err(self.failure(&fault)),
         }
@@ -77,12 +76,19 @@ fn rounds(params: &Map<String, Json>, may_ask: bool) -> Result<Rounds<'_>, RpcEr
 }
 
 impl Exchange<'_> {
-    /// The structured content as this request gets it. Revisions before 2025-06-18 have none. `execute` advertises no output of its own, so
-    /// nobody needs a second copy of what it says in text.
-    fn structured<'r>(&self, tool: &str, result: &'r ToolResult) -> Option<&'r Json> {
+    /// The structured content as this request gets it, and whether it is the member `result` of an object. Revisions before 2025-06-18 have
+    /// none.
+    /// `execute` advertises no output of its own, so nobody needs a second copy of what it says in text.
+    fn structured<'r>(&self, name: &str, result: &'r ToolResult) -> Option<(&'r Json, bool)> {
         let structured = result.structured.as_ref().filter(|_| self.selected.version >= "2025-06-18")?;
-        let forwards = self.protocol.pipeline.tool(tool).is_some_and(|(_, tool)| matches!(tool.execute, Execute::Forward));
-        (!forwards || !result.is_doubled()).then_some(structured)
+        let pipeline = &self.protocol.pipeline;
+        let tool = pipeline.tool(name).map(|(_, tool)| tool);
+        if tool.is_some_and(|tool| matches!(tool.execute, Execute::Forward)) && result.is_doubled() {
+            return None;
+        }
+        let wraps = tool.is_some_and(Tool::wraps_result)
+            || (self.selected.era == Era::Legacy && (!structured.is_object() || self.protocol.lists.wraps(pipeline, name)));
+        Some((structured, wraps))
     }
 
     /// What a request that runs `tools` tools says of rounds. Only a single one can ask: a state belongs to one call.
@@ -113,14 +119,8 @@ impl Exchange<'_> {
     }
 }
 
-/// Writes a tool's result. `wraps` says whether the legacy era sees the tool's output as the member `result` of an object.
-fn write(
-    mut writer: ResultWriter<'_>,
-    result: &ToolResult,
-    structured: Option<&Json>,
-    version: &str,
-    wraps: impl FnOnce() -> bool,
-) -> Vec<u8> {
+/// Writes a tool's result. `structured` has the structured content, and whether it is the member `result` of an object.
+fn write(mut writer: ResultWriter<'_>, result: &ToolResult, structured: Option<(&Json, bool)>, version: &str) -> Vec<u8> {
     writer.with("content", |out| {
         out.push(b'[');
         for (index, block) in result.content.iter().enumerate() {
@@ -131,16 +131,14 @@ fn write(
         }
         out.push(b']');
     });
-    if let Some(structured) = structured {
-        if writer.era() == Era::Legacy && (!structured.is_object() || wraps()) {
-            writer.with("structuredContent", |out| {
-                out.extend_from_slice(br#"{"result":"#);
-                encode::json(out, structured);
-                out.push(b'}');
-            });
-        } else {
-            writer.member("structuredContent", structured);
-        }
+    match structured {
+        Some((structured, true)) => writer.with("structuredContent", |out| {
+            out.extend_from_slice(br#"{"result":"#);
+            encode::json(out, structured);
+            out.push(b'}');
+        }),
+        Some((structured, false)) => writer.member("structuredContent", structured),
+        None => {}
     }
     writer.raw("isError", if result.is_error { "true" } else { "false" });
     writer.finish_with(&result.meta)
@@ -191,12 +189,12 @@ mod tests {
     use crate::protocol::json_rpc::Id;
 
     #[test]
-    fn structured_content_is_an_object_in_the_legacy_era() {
+    fn structured_content_is_wrapped_where_its_schema_is() {
         let cases = [
-            (Era::Modern, json!([1]), true, json!([1])),
+            (Era::Modern, json!([1]), false, json!([1])),
+            (Era::Modern, json!([1]), true, json!({"result": [1]})),
             (Era::Modern, json!({"a": 1}), false, json!({"a": 1})),
-            (Era::Legacy, json!([1]), false, json!({"result": [1]})),
-            (Era::Legacy, json!(null), false, json!({"result": null})),
+            (Era::Legacy, json!(null), true, json!({"result": null})),
             (Era::Legacy, json!({"a": 1}), false, json!({"a": 1})),
             (Era::Legacy, json!({"a": 1}), true, json!({"result": {"a": 1}})),
         ];
@@ -208,7 +206,8 @@ mod tests {
                 meta,
                 ..ToolResult::default()
             };
-            let written = write(ResultWriter::new(&Id::number(7), era, "{}"), &result, result.structured.as_ref(), "2025-11-25", || wraps);
+            let structured = result.structured.as_ref().map(|structured| (structured, wraps));
+            let written = write(ResultWriter::new(&Id::number(7), era, "{}"), &result, structured, "2025-11-25");
             let written: Json = serde_json::from_slice(&written).unwrap();
             let written = &written["result"];
             assert_eq!(written["structuredContent"], expected);

@@ -298,15 +298,7 @@ impl<'a> TableTools<'a> {
             },
         };
         let note = if by_default.is_empty() { String::new() } else { format!("# The database fills in {}.\n", by_default.join(", ")) };
-        Some(
-            note + &self.tool(
-                &format!("Create a row of {}.", self.noun()),
-                "kind: mutation\nannotations: { destructiveHint: false }\n",
-                &body,
-                &inputs,
-                "",
-            ),
-        )
+        Some(note + &self.tool(&format!("Create a row of {}.", self.noun()), "kind: mutation\n", &body, &inputs, ""))
     }
 
     fn update(&self) -> Option<String> {
