@@ -167,6 +167,14 @@ pub struct Server {
     pub body_limit: u32,
 }
 
+impl Server {
+    /// Whether a path is that of the endpoint, whether or not it ends with a slash: people add or leave out the last one of an address.
+    #[must_use]
+    pub fn is_endpoint(&self, path: &str) -> bool {
+        path.strip_suffix('/').unwrap_or(path) == self.path.strip_suffix('/').unwrap_or(&self.path)
+    }
+}
+
 /// `app/adapters/<name>.yaml`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Adapter {

@@ -46,6 +46,17 @@ impl Headers {
         }
     }
 
+    /// The value of every field of that name, blanks around it cut off, where they all have the same: a proxy on the way may have written a field
+    /// once more.
+    ///
+    /// # Errors
+    /// [`Repeated`] where they differ.
+    pub fn same(&self, name: &str) -> Result<Option<&str>, Repeated> {
+        let mut values = self.all(name).map(|value| value.trim_matches([' ', '\t']));
+        let value = values.next();
+        if values.all(|other| Some(other) == value) { Ok(value) } else { Err(Repeated) }
+    }
+
     /// Every field, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))

@@ -14,7 +14,7 @@
 //! |---|---|
 //! | too many or too long header fields | 431 −32600 |
 //! | 0 `Host` of a loopback server, then `Origin` | 403 −32600 |
-//! | the path: the endpoint, `/heartbeat`, `/livez`, `/readyz`, the metadata of `discovery` | 404 −32600 |
+//! | the path: the endpoint, with a slash after it or without, `/heartbeat`, `/livez`, `/readyz`, the metadata of `discovery` | 404 −32600 |
 //! | 1 `OPTIONS` | answered 204, with CORS fields for an allowed origin |
 //! | 2 any other method than `POST` | 405 −32600 with `Allow` |
 //! | 4 `Content-Type` | 415 −32600 |
@@ -25,10 +25,10 @@
 //! | 9 shape: `jsonrpc`, `method`, `id`, no member twice, in `params` at any depth | 400 −32600 |
 //! | 10 no `id` | answered 202, and nothing is done |
 //! | 11a modern: `_meta` complete | 400 −32602 |
-//! | 11b `MCP-Protocol-Version` equals `_meta` | 400 −32020 |
+//! | 11b `MCP-Protocol-Version` equals `_meta`, or both name revisions that are served | 400 −32020 |
 //! | 11c the version is served | 400 −32022 with `data.supported` |
-//! | 11d `MCP-Protocol-Version` present | 400 −32020 |
-//! | 11e `Mcp-Method`, `Mcp-Name` equal the body | 400 −32020 |
+//! | 11d `MCP-Protocol-Version` present, but for clients of [`QUIRKS`] | 400 −32020 |
+//! | 11e `Mcp-Method`, `Mcp-Name` equal the body, and are there where `MCP-Protocol-Version` is a revision that has them, but for clients of [`QUIRKS`] | 400 −32020 |
 //! | 11f the method is known | 404 −32601 |
 //! | 11g `Mcp-Param-*` equal the body | 400 −32020 |
 //! | 11h parameters | 200 −32602 |
@@ -69,6 +69,7 @@ mod meta;
 mod methods;
 mod notifications;
 mod prompts;
+mod quirks;
 mod request;
 mod request_id;
 mod resource_index;
@@ -83,6 +84,7 @@ pub use connection::Connection;
 pub use discovery::{check_issuer, check_resource};
 pub use event_stream::EventStream;
 pub use lists::tools_list_bytes;
+pub use quirks::{QUIRKS, Quirk};
 pub use request::{Body, Request};
 pub use response::{Response, ResponseBody};
 pub(crate) use runtime::Protocol;
@@ -110,6 +112,7 @@ impl Protocol {
             path if path == pipeline.app().server.path => self.at_endpoint(&request).await,
             "/heartbeat" | "/livez" => health::live(&request),
             "/readyz" => health::ready(&request, pipeline).await,
+            path if pipeline.app().server.is_endpoint(path) => self.at_endpoint(&request).await,
             _ => http::not_found(&pipeline.app().server.path),
         };
         if let Some(origin) = origin {
@@ -148,6 +151,9 @@ impl Protocol {
             Ok(selected) => selected,
             Err(failure) => return http::reply(encode::MessageReply::failure(Some(&call.id), &failure)),
         };
+        if let Some(deviation) = selected.deviation {
+            self.logged_clients.log(deviation, &call, &request.headers);
+        }
         let hearer = notifications::Hearer::Request(&request.headers);
         let Some(outbox) = notifications::Outbox::of(&self.pipeline, &call, selected, hearer) else {
             return http::reply(self.dispatch(request, selected, &mut call, exchange::Beside::default()).await);

@@ -95,6 +95,42 @@ pub fn check(schema: &Json, value: &Json) -> Result<(), Mismatch> {
     Check { root: schema }.value(schema, value, &Path::Root, 0)
 }
 
+/// Reads lists and objects that were sent as JSON text: at places whose schema names a `type` that takes a list or an object and no text.
+/// `of_text` gets a text and how many lists and objects of the value are around it. Says whether there was such a text.
+pub fn read_texts(schema: &Json, value: &mut Json, of_text: &dyn Fn(&str, usize) -> Option<Json>) -> bool {
+    read_texts_at(schema, value, of_text, 0)
+}
+
+fn read_texts_at(schema: &Json, value: &mut Json, of_text: &dyn Fn(&str, usize) -> Option<Json>, depth: usize) -> bool {
+    let mut is_read = false;
+    if let Json::String(text) = value
+        && let Some(read) = schema.get("type").and_then(|kinds| {
+            let names = |kind: &str| kinds == kind || kinds.as_array().is_some_and(|kinds| kinds.iter().any(|known| known == kind));
+            let read = of_text(text, depth).filter(|_| !names("string"))?;
+            ((read.is_array() && names("array")) || (read.is_object() && names("object"))).then_some(read)
+        })
+    {
+        *value = read;
+        is_read = true;
+    }
+    match value {
+        Json::Array(elements) => {
+            let Some(items) = schema.get("items") else { return is_read };
+            for element in elements {
+                is_read |= read_texts_at(items, element, of_text, depth + 1);
+            }
+        }
+        Json::Object(members) => {
+            for (name, member) in members {
+                let inner = schema.get("properties").and_then(|declared| declared.get(name));
+                is_read |= inner.is_some_and(|inner| read_texts_at(inner, member, of_text, depth + 1));
+            }
+        }
+        _ => {}
+    }
+    is_read
+}
+
 /// Every keyword of a schema that [`check`] passes over though it means something, and every reference that leads nowhere.
 #[must_use]
 pub fn unchecked(schema: &Json) -> Vec<Unchecked> {
@@ -349,6 +385,30 @@ mod tests {
             let found = check(&schema, &value).err();
             let found = found.as_ref().map(|mismatch| (mismatch.path.as_str(), mismatch.problem.as_str()));
             assert_eq!(found, expected, "{schema} {value}");
+        }
+    }
+
+    #[test]
+    fn texts_become_lists_and_objects_where_no_text_is_possible() {
+        let of_text = |text: &str, _: usize| serde_json::from_str(text).ok();
+        let list = json!({"type": "array", "items": {"type": "object", "properties": {"tags": {"type": ["array", "null"]}}}});
+        let table = [
+            (json!({"type": "array"}), json!("[1]"), Some(json!([1]))),
+            (json!({"type": ["object", "null"]}), json!("{\"a\":1}"), Some(json!({"a": 1}))),
+            (list.clone(), json!("[{\"tags\":\"[1]\"}]"), Some(json!([{"tags": [1]}]))),
+            (list, json!([{"tags": "[1]", "other": "[1]"}]), Some(json!([{"tags": [1], "other": "[1]"}]))),
+            (json!({"type": ["array", "string"]}), json!("[1]"), None),
+            (json!({"type": "object"}), json!("[1]"), None),
+            (json!({"type": "string"}), json!("[1]"), None),
+            (json!({"anyOf": [{"type": "array"}]}), json!("[1]"), None),
+            (json!({}), json!("[1]"), None),
+            (json!(true), json!("[1]"), None),
+            (json!({"type": "array"}), json!("[1"), None),
+        ];
+        for (schema, sent, expected) in table {
+            let mut value = sent.clone();
+            assert_eq!(read_texts(&schema, &mut value, &of_text), expected.is_some(), "{schema} {sent}");
+            assert_eq!(value, expected.unwrap_or(sent), "{schema}");
         }
     }
 

@@ -326,7 +326,10 @@ fn group(folder: &Path) -> Group {
 }
 
 fn case(file: &Path) -> Case {
-    let requests = read(file).split("\n###\n").map(Exchange::parse).collect();
+    let text = read(file);
+    // Lines before the first request that begin with `# ` are for the reader.
+    let comments: usize = text.split_inclusive('\n').take_while(|line| line.starts_with("# ")).map(str::len).sum();
+    let requests = text[comments..].split("\n###\n").map(Exchange::parse).collect();
     Case { name: name(file), expected: file.with_extension("out"), requests }
 }
 

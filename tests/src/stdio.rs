@@ -236,19 +236,22 @@ struct Clients<'g> {
 }
 
 /// Header fields that are no variables of the process.
-const OF_A_MESSAGE: [&str; 12] = [
+const OF_A_MESSAGE: [&str; 15] = [
     "accept",
     "accept-encoding",
     "access-control-request-headers",
     "access-control-request-method",
+    "cache-control",
     "connection",
     "content-encoding",
     "content-type",
     "host",
     "last-event-id",
     "origin",
+    "sec-fetch-mode",
     "traceparent",
     "tracestate",
+    "user-agent",
 ];
 
 impl Clients<'_> {

@@ -2,8 +2,9 @@
 
 use std::{cell::RefCell, collections::BTreeSet, fs};
 
+use millrace_core::protocol::QUIRKS;
 use millrace_tests::{
-    Group, direct, far_group::Far, groups, is_everything_selected, libsql_group::LibsqlGroup, local, selected_groups, stdio,
+    Exchange, Group, direct, far_group::Far, groups, is_everything_selected, libsql_group::LibsqlGroup, local, selected_groups, stdio,
 };
 
 /// Runs all groups on one host and panics with every difference.
@@ -83,6 +84,41 @@ fn the_local_host_answers_the_same_through_planetscales_api() {
 #[test]
 fn the_local_host_answers_the_same_through_the_rds_data_api() {
     through(Far::RdsData);
+}
+
+#[test]
+fn every_known_client_has_a_case() {
+    let handshakes = groups().into_iter().find(|group| group.name == "handshakes").unwrap();
+    for quirk in QUIRKS {
+        let name = format!("quirk-{}", quirk.client.replace('/', "-").to_lowercase());
+        let case = handshakes.cases.iter().find(|case| case.name == name).unwrap_or_else(|| panic!("there is no case `{name}`"));
+        let names_client = |request: &Exchange| {
+            let in_body = request.body.contains(&format!("\"name\":\"{}\"", quirk.client));
+            in_body || request.headers.iter().any(|(name, value)| name == "user-agent" && value == quirk.client)
+        };
+        assert!(case.requests.iter().all(names_client), "`{name}` is another client's");
+        let text = fs::read_to_string(case.expected.with_extension("http")).unwrap();
+        assert!(text.lines().next().is_some_and(|line| line.contains(quirk.source)), "`{name}` does not say {}", quirk.source);
+        let answers = fs::read_to_string(&case.expected).unwrap();
+        assert!(answers.starts_with("HTTP 200") && answers.contains("-32020"), "`{name}` shows neither what is served nor what is not");
+    }
+}
+
+#[test]
+fn every_handshake_says_where_it_comes_from() {
+    let handshakes = groups().into_iter().find(|group| group.name == "handshakes").unwrap();
+    let mut recorded = 0;
+    for case in &handshakes.cases {
+        let text = fs::read_to_string(case.expected.with_extension("http")).unwrap();
+        let first = text.lines().next().unwrap_or_default();
+        assert!(
+            ["# Recorded: ", "# Shape: ", "# Known by ", "# What only"].iter().any(|start| first.starts_with(start)),
+            "{}: {first}",
+            case.name
+        );
+        recorded += usize::from(first.starts_with("# Recorded: "));
+    }
+    assert!(recorded >= 40, "only {recorded} recorded handshakes");
 }
 
 #[test]

@@ -47,6 +47,9 @@ fn sent() -> Vec<(String, &'static str, Json)> {
     values.push(("`true`".to_owned(), "boolean", json!(true)));
     let moment = "2026-01-02T03:04:05.123456+02:00";
     values.push((format!("`\"{moment}\"`"), "datetime", json!(moment)));
+    // As a database without time zones writes it.
+    let moment = "2026-01-02T03:04:05";
+    values.push((format!("`\"{moment}\"`"), "datetime", json!(moment)));
     values.push(("`{\"n\": [1.5, null, \"it's\"]}`".to_owned(), "object", json!({"n": [1.5, null, "it's"]})));
     values
 }

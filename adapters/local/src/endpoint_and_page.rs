@@ -74,7 +74,7 @@ impl EndpointAndPage {
         let answer: &dyn Fn() -> Response = match (request.path.as_str(), &self.details) {
             ("/", details) => &|| page::html(&app.server.path, if details.is_some() { "/" } else { &app.server.path }),
             // The endpoint may be at any path.
-            (path, _) if path == app.server.path => return None,
+            (path, _) if app.server.is_endpoint(path) => return None,
             (STATE_PATH, _) => &|| {
                 let details = (self.page == Page::WithDetails).then_some((self.folder.as_path(), &*self.settings));
                 self.state.get_or_init(|| AppState::of(app, details)).answer(request)

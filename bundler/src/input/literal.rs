@@ -1,6 +1,9 @@
 //! Values that an author writes for an input: defaults, allowed values, examples.
 
-use millrace_core::app::{Input, InputKind};
+use millrace_core::{
+    app::{Input, InputKind},
+    formats::{is_date, is_datetime, is_uuid},
+};
 use serde_json::Value;
 
 use crate::yaml::{Data, Node};
@@ -135,80 +138,5 @@ fn expected(kind: InputKind) -> &'static str {
         InputKind::Array => "It takes a list.",
         InputKind::Object => "It takes a map.",
         InputKind::Json => "",
-    }
-}
-
-fn is_date(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let number = |range| text.get(range).and_then(|part: &str| part.parse::<u32>().ok());
-    if bytes.len() != 10 || bytes[4] != b'-' || bytes[7] != b'-' || !text.bytes().all(|b| b.is_ascii_digit() || b == b'-') {
-        return false;
-    }
-    let (Some(year), Some(month), Some(day)) = (number(0..4), number(5..7), number(8..10)) else { return false };
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        2 if leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => 0,
-    };
-    (1..=days).contains(&day)
-}
-
-fn is_datetime(text: &str) -> bool {
-    let Some((date, rest)) = text.get(..10).zip(text.get(10..)) else { return false };
-    if !is_date(date) {
-        return false;
-    }
-    if rest.is_empty() {
-        return true;
-    }
-    let time = |text: &str| {
-        let (clock, fraction) = text.split_at(text.len().min(8));
-        let parts: Vec<Option<u32>> = clock.split(':').map(|part| part.parse().ok().filter(|_| part.len() == 2)).collect();
-        let fits = matches!(parts.as_slice(), [Some(0..=23), Some(0..=59), Some(0..=60)]);
-        fits && (fraction.is_empty() || fraction.strip_prefix('.').is_some_and(|f| !f.is_empty() && f.bytes().all(|b| b.is_ascii_digit())))
-    };
-    if let Some(clock) = rest.strip_prefix(' ') {
-        return time(clock);
-    }
-    let Some(zoned) = rest.strip_prefix(['T', 't']) else { return false };
-    if let Some(clock) = zoned.strip_suffix(['Z', 'z']) {
-        return time(clock);
-    }
-    let Some(at) = zoned.rfind(['+', '-']) else { return false };
-    let (clock, offset) = zoned.split_at(at);
-    let parts: Vec<Option<u32>> = offset[1..].split(':').map(|part| part.parse().ok().filter(|_| part.len() == 2)).collect();
-    time(clock) && matches!(parts.as_slice(), [Some(0..=23), Some(0..=59)])
-}
-
-fn is_uuid(text: &str) -> bool {
-    let parts: Vec<&str> = text.split('-').collect();
-    parts.iter().map(|part| part.len()).eq([8, 4, 4, 4, 12]) && parts.iter().all(|part| part.bytes().all(|b| b.is_ascii_hexdigit()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tells_times_from_text() {
-        for good in ["2025-03-01", "2024-02-29", "2025-03-01 12:00:00", "2025-03-01T12:00:00Z", "2025-03-01T12:00:00.123+02:00"] {
-            assert!(is_datetime(good), "{good}");
-        }
-        for bad in [
-            "",
-            "2025-02-29",
-            "2025-3-1",
-            "2025-03-01T12:00:00",
-            "2025-03-01 25:00:00",
-            "2025-03-01T12:00:00+2",
-            "+025-03-01",
-            "é025-03-01x",
-        ] {
-            assert!(!is_datetime(bad), "{bad}");
-        }
-        assert!(is_uuid("6ba7b810-9dad-11d1-80b4-00c04fd430c8") && !is_uuid("6ba7b810-9dad-11d1-80b4"));
     }
 }

@@ -22,20 +22,28 @@ impl Schemas {
         Self((0..tools).map(|_| ToolSchemas::default()).collect())
     }
 
-    /// Checks the inputs of a call against `json_schema` of the tool at this place.
-    pub(super) fn check_inputs(&self, tool: usize, text: &str, inputs: &Json) -> Result<(), Mismatch> {
-        self.check(tool, |of_tool| &of_tool.input, text, inputs)
+    /// Checks the inputs of a call against `json_schema` of the tool at this place. Where they do not match, lists and objects that were sent as JSON
+    /// text are read by `of_text`, which gets a text and how deep it stands, and they are checked once more.
+    pub(super) fn check_inputs(
+        &self,
+        tool: usize,
+        text: &str,
+        inputs: &mut Json,
+        of_text: &dyn Fn(&str, usize) -> Option<Json>,
+    ) -> Result<(), Mismatch> {
+        let schema = self.schema(tool, |of_tool| &of_tool.input, text);
+        let Err(mismatch) = schema::check(schema, inputs) else { return Ok(()) };
+        if schema::read_texts(schema, inputs, of_text) { schema::check(schema, inputs) } else { Err(mismatch) }
     }
 
     /// Checks the result of a call against `output` of the tool at this place.
     pub(super) fn check_output(&self, tool: usize, text: &str, value: &Json) -> Result<(), Mismatch> {
-        self.check(tool, |of_tool| &of_tool.output, text, value)
+        schema::check(self.schema(tool, |of_tool| &of_tool.output, text), value)
     }
 
     /// A schema that is missing or is not JSON lets nothing pass.
-    fn check(&self, tool: usize, which: fn(&ToolSchemas) -> &OnceCell<Json>, text: &str, value: &Json) -> Result<(), Mismatch> {
+    fn schema(&self, tool: usize, which: fn(&ToolSchemas) -> &OnceCell<Json>, text: &str) -> &Json {
         let schema = self.0.get(tool).map(which);
-        let schema = schema.map(|kept| kept.get_or_init(|| serde_json::from_str(text).unwrap_or(Json::Bool(false))));
-        schema::check(schema.unwrap_or(&Json::Bool(false)), value)
+        schema.map_or(&Json::Bool(false), |kept| kept.get_or_init(|| serde_json::from_str(text).unwrap_or(Json::Bool(false))))
     }
 }

@@ -1,8 +1,9 @@
 //! Stage 6, *validate*: every declared input of every tool, in declared order; all problems at once, undeclared fields last.
 //!
 //! A value is coerced where that loses nothing: `"42"` is the int 42, `3.0` is 3, `"true"` and `1` are booleans (the words of Go's
-//! `ParseBool`), an RFC 3339 or `YYYY-MM-DD[ HH:MM:SS]` text is a datetime and stays as it was written. What would lose something is
-//! refused: `3.9` as an int, an integer beyond ±2^53 sent as a number, `null` for a required input. For an optional input that is not
+//! `ParseBool`), a text in one of the forms of [`is_datetime`](crate::formats::is_datetime) is a datetime and stays as it was written, and JSON text
+//! of a list or an object is that list or object, since many clients send them so. A text stays a text wherever the declaration takes one. What would
+//! lose something is refused: `3.9` as an int, an integer beyond ±2^53 sent as a number, `null` for a required input. For an optional input that is not
 //! `nullable`, `null` is the same as leaving it out. An integer beyond ±2^53 is refused wherever no type says otherwise, too: scripts and many clients
 //! count in doubles, and would pass on another number.
 //!
@@ -24,11 +25,12 @@ use crate::{
     app::{Input, InputKind},
     expression::{compare_numbers, equal},
     fault::{Fault, FaultResult, Issue, Stage},
+    formats,
     sort::sort,
+    strict,
 };
 
 mod coerce;
-mod format;
 mod pattern;
 mod sent;
 
@@ -40,6 +42,8 @@ pub(super) const INVALID: &str = "VALIDATION_ERROR";
 const MAX_ISSUES: usize = 50;
 /// The most names or options that one problem lists.
 const MAX_LISTED: usize = 50;
+/// How many lists and objects of a message the inputs stand in, themselves among them: the message, its `params`, its `arguments`.
+const LEVELS_AROUND: usize = 3;
 /// The path of what concerns the inputs as a whole.
 const ROOT: &str = "(root)";
 
@@ -78,9 +82,10 @@ pub(super) fn check(pipeline: &Pipeline, declared: &[Input], inputs: Json) -> Fa
     Ok(Json::Object(inputs))
 }
 
-/// The inputs of a tool that gives its schema outright: as they were sent, where they fit.
-fn by_schema(run: &Run<'_>, schema: &str, inputs: Json) -> FaultResult<Json> {
-    let Err(mismatch) = run.pipeline.schemas.check_inputs(run.place, schema, &inputs) else {
+/// The inputs of a tool that gives its schema outright: as they were sent, where they fit, or with JSON text read where they do not.
+fn by_schema(run: &Run<'_>, schema: &str, mut inputs: Json) -> FaultResult<Json> {
+    let of_text = |text: &str, levels: usize| strict::parse(text, (LEVELS_AROUND + levels).saturating_sub(1));
+    let Err(mismatch) = run.pipeline.schemas.check_inputs(run.place, schema, &mut inputs, &of_text) else {
         let mut check = Check::new(run.pipeline);
         check.integers(&inputs, &Path::Root, "number");
         return check.finish(&[]).map(|()| inputs);
@@ -106,6 +111,16 @@ enum Path<'a> {
     Root,
     Member(&'a Path<'a>, &'a str),
     Element(&'a Path<'a>, usize),
+}
+
+impl Path<'_> {
+    /// How many steps it has.
+    fn len(&self) -> usize {
+        match self {
+            Self::Root => 0,
+            Self::Member(parent, _) | Self::Element(parent, _) => parent.len() + 1,
+        }
+    }
 }
 
 impl fmt::Display for Path<'_> {
@@ -161,6 +176,12 @@ impl<'a> Check<'a> {
     }
 
     fn value(&mut self, input: &Input, value: Json, path: &Path<'_>) -> Option<Json> {
+        let value = match value {
+            Json::String(text) if matches!(input.kind, InputKind::Array | InputKind::Object) => {
+                coerce::of_text(input.kind, text, (LEVELS_AROUND + path.len()).saturating_sub(1))
+            }
+            value => value,
+        };
         let value = match coerce::coerce(input.kind, value) {
             Ok(value) => value,
             Err(refused) => {
@@ -258,7 +279,7 @@ impl<'a> Check<'a> {
             }
         }
         match &input.format {
-            Some(format) if !format::is(format, text) => {
+            Some(format) if !formats::is(format, text) => {
                 Some(format!("Invalid value. You sent: {}. Expected format: {format}.", self.sent(value)))
             }
             _ => None,

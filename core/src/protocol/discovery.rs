@@ -31,7 +31,9 @@ const OFFLINE_ACCESS: &str = "offline_access";
 
 /// The answer to a request for the metadata; `None` for any other request, and where the app has none.
 pub(super) fn answer(pipeline: &Pipeline, request: &Request) -> Option<Response> {
+    // The endpoint is found with a slash at the end, and so is what is said of it.
     let below = request.path.strip_prefix(WELL_KNOWN)?;
+    let below = below.strip_suffix('/').filter(|path| !path.is_empty()).unwrap_or(below);
     let app = pipeline.app();
     let resource = app.authorization.resource.as_ref()?;
     if let Err(failure) = http::admit_any_origin(request, &app.server.hosts) {
@@ -39,7 +41,7 @@ pub(super) fn answer(pipeline: &Pipeline, request: &Request) -> Option<Response>
     }
     let url = url_of(app, resource, &*pipeline.ports().env, request);
     let is_path = |url: &String| path_of(url) == below;
-    if !below.is_empty() && below != app.server.path && !url.as_ref().is_ok_and(is_path) {
+    if !below.is_empty() && !app.server.is_endpoint(below) && !url.as_ref().is_ok_and(is_path) {
         return None;
     }
     let mut response = match (request.method.as_str(), http::read_only_with(request, METHODS)) {

@@ -1,19 +1,29 @@
 //! Which era a request belongs to, and whether its version is one that is served: steps 8 and 11 of the ladder.
+//!
+//! The message decides; header fields are compared with it. What several clients do otherwise, and what can mean one thing only, is served:
+//!
+//! | request | is served as |
+//! |---|---|
+//! | `_meta` and `MCP-Protocol-Version` name two revisions that are served | that of `_meta` |
+//! | `MCP-Protocol-Version` names the modern revision, and the message is one of the legacy era | 2025-11-25 |
+//! | a header field appears twice with the same value, or has it twice | as if it were there once |
+//!
+//! `Mcp-Method`, `Mcp-Name` and `Mcp-Param-*` may never say something else than the message, and are required where `MCP-Protocol-Version` says that
+//! the client knows them; see [`Mirrors`]. So whoever decides by a field before this server decides about the same call, and whoever relies on a field
+//! being there has to refuse the legacy era, which has none.
 
 use alloc::{format, string::String, vec::Vec};
 
 use serde_json::json;
 
 use super::{
-    json_rpc::{Call, Message},
-    mcp_headers::mirror,
-    meta::{META_CAPABILITIES, META_VERSION},
+    json_rpc::{Call, Message, Params},
+    mcp_headers::{self, VERSION_FIELD, mirror, versions},
+    meta::{META_CAPABILITIES, META_CLIENT, META_LOG_LEVEL, META_VERSION},
+    quirks::{self, Deviation},
     rpc_error::{HEADER_MISMATCH, INVALID_PARAMS, INVALID_REQUEST, RpcError, UNSUPPORTED_VERSION},
 };
-use crate::{
-    Json,
-    headers::{Headers, Repeated},
-};
+use crate::{Json, headers::Headers};
 
 /// The revision of the modern era.
 pub(super) const MODERN: &str = "2026-07-28";
@@ -21,9 +31,8 @@ pub(super) const MODERN: &str = "2026-07-28";
 pub(super) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", BATCHING, "2024-11-05"];
 /// The revision with batches, and the one to assume for a legacy request that names none.
 const BATCHING: &str = "2025-03-26";
-/// What `server/discover` lists: every revision of this transport, newest first.
-pub(super) const LISTED: [&str; 4] = [MODERN, LEGACY[0], LEGACY[1], LEGACY[2]];
-const VERSION_FIELD: &str = "mcp-protocol-version";
+/// What `server/discover` lists: every revision that is served, newest first.
+pub(super) const LISTED: [&str; 5] = [MODERN, LEGACY[0], LEGACY[1], LEGACY[2], LEGACY[3]];
 
 /// The two ways to speak MCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,66 +43,112 @@ pub(super) enum Era {
     Legacy,
 }
 
+/// What has to be said of the header fields that mirror a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mirrors {
+    /// They mean nothing: there are none, or the revision has none.
+    Unread,
+    /// Those that are there have to equal the message. The client's transport is of a revision that has none, or it is known for leaving them out.
+    Sent,
+    /// They have to be there and equal the message.
+    All,
+}
+
 /// An era and the revision within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Selected {
     pub(super) era: Era,
     pub(super) version: &'static str,
-    /// Whether header fields came with the request that have to equal its body: over HTTP, in the modern era.
-    pub(super) has_fields: bool,
+    pub(super) mirrors: Mirrors,
+    /// What the request did other than the specification says.
+    pub(super) deviation: Option<Deviation>,
 }
 
 impl Selected {
     /// The messages of a batch.
-    pub(super) const BATCH: Self = Self { era: Era::Legacy, version: BATCHING, has_fields: false };
+    pub(super) const BATCH: Self = Self::legacy(BATCHING);
 
-    fn legacy(version: &'static str) -> Self {
-        Self { era: Era::Legacy, version, has_fields: false }
+    const fn legacy(version: &'static str) -> Self {
+        Self { era: Era::Legacy, version, mirrors: Mirrors::Unread, deviation: None }
     }
 
-    fn modern(has_fields: bool) -> Self {
-        Self { era: Era::Modern, version: MODERN, has_fields }
+    const fn modern(mirrors: Mirrors) -> Self {
+        Self { era: Era::Modern, version: MODERN, mirrors, deviation: None }
     }
+}
+
+/// What `MCP-Protocol-Version` says, written once or several times.
+enum Named<'h> {
+    Nothing,
+    One(&'h str),
+    /// Different versions.
+    Several,
+}
+
+impl<'h> Named<'h> {
+    fn of(headers: &'h Headers) -> Self {
+        let mut versions = versions(headers);
+        let Some(first) = versions.next() else { return Self::Nothing };
+        if versions.all(|other| other == first) { Self::One(first) } else { Self::Several }
+    }
+}
+
+fn legacy_version(named: &str) -> Option<&'static str> {
+    LEGACY.into_iter().find(|version| *version == named)
 }
 
 /// Selects the era of a request, and refuses what is wrong with it before its method is looked at.
 pub(super) fn select(call: &Call, headers: &Headers) -> Result<Selected, RpcError> {
-    if claims_modern(call) || names_modern(headers) {
-        return modern(call, Some(headers));
+    if claims_version(call) {
+        return by_message(call, Some(headers));
+    }
+    let named = Named::of(headers);
+    if matches!(named, Named::One(MODERN)) {
+        return in_modern_field(call, headers);
     }
     if call.method == "initialize" {
         return Ok(Selected::legacy(LEGACY[0]));
     }
-    let version = match headers.only(VERSION_FIELD) {
-        Ok(None) => BATCHING,
-        Ok(Some(named)) => match LEGACY.into_iter().find(|version| *version == named) {
-            Some(version) => version,
-            None => return Err(unsupported(named)),
-        },
-        Err(Repeated) => {
-            let named: Vec<&str> = headers.all(VERSION_FIELD).collect();
-            return Err(unsupported(&named.join(", ")));
-        }
-    };
-    Ok(Selected::legacy(version))
+    match named {
+        Named::Nothing => Ok(Selected::legacy(BATCHING)),
+        Named::One(named) => legacy_version(named).map(Selected::legacy).ok_or_else(|| unsupported(named)),
+        Named::Several => Err(unsupported(&versions(headers).collect::<Vec<_>>().join(", "))),
+    }
 }
 
 /// The same for a message of a connection, which has no header fields: `negotiated` is what `initialize` gave.
 pub(super) fn select_on_connection(call: &Call, negotiated: Option<&'static str>) -> Result<Selected, RpcError> {
-    if claims_modern(call) {
-        return modern(call, None);
+    if claims_version(call) {
+        return by_message(call, None);
     }
     let version = if call.method == "initialize" { LEGACY[0] } else { negotiated.unwrap_or(BATCHING) };
     Ok(Selected::legacy(version))
 }
 
-fn claims_modern(call: &Call) -> bool {
+/// Whether the message itself names a revision, as only modern ones do.
+fn claims_version(call: &Call) -> bool {
     call.params.meta().and_then(|meta| meta.get(META_VERSION)).is_some()
+}
+
+/// A message that names no revision, sent as one of the modern era. What the legacy era has as well is served as its newest revision: there are clients
+/// that agree on one with `initialize`, and then name the newest that they know themselves.
+fn in_modern_field(call: &Call, headers: &Headers) -> Result<Selected, RpcError> {
+    let is_modern = match (&call.params, call.params.meta()) {
+        (Params::Wrong, _) => true,
+        (_, Some(Json::Object(meta))) => [META_CAPABILITIES, META_CLIENT, META_LOG_LEVEL].iter().any(|name| meta.contains_key(*name)),
+        (_, Some(_)) => true,
+        (_, None) => false,
+    };
+    if is_modern || call.method == "server/discover" {
+        check_meta(call)?;
+    }
+    mirrored(call, headers, Mirrors::Sent)?;
+    Ok(Selected { mirrors: Mirrors::Sent, deviation: Some(Deviation::OtherEra), ..Selected::legacy(LEGACY[0]) })
 }
 
 /// Whether a request with these header fields may be a batch.
 pub(super) fn may_batch(headers: &Headers) -> bool {
-    matches!(headers.only(VERSION_FIELD), Ok(None | Some(BATCHING)))
+    matches!(Named::of(headers), Named::Nothing | Named::One(BATCHING))
 }
 
 /// Whether a connection may send batches: its revision is the one that has them, or none is agreed on.
@@ -126,8 +181,8 @@ pub(super) fn batch(messages: Vec<Message>, may_batch: bool, limit: usize) -> Re
     Ok(calls)
 }
 
-/// Steps 11a to 11e; without header fields 11a and 11c.
-fn modern(call: &Call, headers: Option<&Headers>) -> Result<Selected, RpcError> {
+/// What `_meta` of a modern message says of its version.
+fn check_meta(call: &Call) -> Result<&str, RpcError> {
     let incomplete = |problem: String| RpcError::http(400, INVALID_PARAMS, problem);
     let meta = match call.params.meta() {
         Some(Json::Object(meta)) => meta,
@@ -137,35 +192,64 @@ fn modern(call: &Call, headers: Option<&Headers>) -> Result<Selected, RpcError> 
     let Some(Json::String(version)) = meta.get(META_VERSION) else {
         return Err(incomplete(format!("Invalid params: `{META_VERSION}` in `_meta` must be a string")));
     };
-    if !matches!(meta.get(META_CAPABILITIES), Some(Json::Object(_))) {
+    if legacy_version(version).is_none() && !matches!(meta.get(META_CAPABILITIES), Some(Json::Object(_))) {
         return Err(incomplete(format!("Invalid params: `{META_CAPABILITIES}` in `_meta` must be an object")));
     }
+    Ok(version)
+}
 
-    let Some(headers) = headers else {
-        return if version == MODERN { Ok(Selected::modern(false)) } else { Err(unsupported(version)) };
+/// A message that names its revision: steps 11a to 11e; without header fields 11a and 11c.
+fn by_message(call: &Call, headers: Option<&Headers>) -> Result<Selected, RpcError> {
+    let version = check_meta(call)?;
+    // Only the modern era has it, so a message of another revision is none that can be answered.
+    let served = if call.method == "server/discover" { None } else { legacy_version(version) };
+    let selected = match served {
+        Some(served) => Ok(Selected::legacy(served)),
+        None if version == MODERN => Ok(Selected::modern(Mirrors::Unread)),
+        None => Err(unsupported(version)),
     };
-    let named = headers
-        .only(VERSION_FIELD)
-        .map_err(|Repeated| RpcError::http(400, HEADER_MISMATCH, "Header mismatch: `MCP-Protocol-Version` appears more than once"))?;
-    if named.is_some_and(|named| named != version) {
+    let Some(headers) = headers else { return selected };
+    let is_served = |named: &str| LISTED.contains(&named);
+    if versions(headers).any(|named| named != version && !(is_served(named) && is_served(version))) {
         return Err(RpcError::http(400, HEADER_MISMATCH, "Header mismatch: `MCP-Protocol-Version` differs from `_meta`"));
     }
-    if version != MODERN {
-        return Err(unsupported(version));
-    }
-    if named.is_none() {
+    let selected = selected?;
+    // The field says of which revision the transport is; where it names several, the strictest counts.
+    let names_modern = versions(headers).any(|named| named == MODERN);
+    let is_missing = versions(headers).next().is_none();
+    if is_missing && selected.era == Era::Modern && !quirks::omits(&call.params, headers, VERSION_FIELD) {
         return Err(RpcError::http(400, HEADER_MISMATCH, "Header mismatch: `MCP-Protocol-Version` is missing"));
     }
+    let required = if selected.era == Era::Modern && names_modern { Mirrors::All } else { Mirrors::Sent };
+    let mirrors = mirrored(call, headers, required)?;
+    let deviation = if versions(headers).any(|named| named != version) {
+        Some(Deviation::OtherVersion)
+    } else {
+        ((is_missing && selected.era == Era::Modern) || mirrors != required).then_some(Deviation::Omission)
+    };
+    Ok(Selected { mirrors, deviation, ..selected })
+}
 
-    mirror(headers, "Mcp-Method", Some(&call.method), false)?;
+/// Step 11e. Gives back what is required of the further fields: less where a known client has left one of these out.
+fn mirrored(call: &Call, headers: &Headers, required: Mirrors) -> Result<Mirrors, RpcError> {
     let member = match call.method.as_str() {
         "tools/call" | "prompts/get" => "name",
         "resources/read" => "uri",
-        _ => return Ok(Selected::modern(true)),
+        _ => "",
     };
     let name = call.params.object().and_then(|params| params.get(member)).and_then(Json::as_str);
-    mirror(headers, "Mcp-Name", name, true)?;
-    Ok(Selected::modern(true))
+    let mut found = required;
+    let fields = [("Mcp-Method", Some(call.method.as_str()), false), ("Mcp-Name", name, true)];
+    for (field, value, is_encoded) in fields.into_iter().take(if member.is_empty() { 1 } else { 2 }) {
+        let is_there = mirror(headers, field, value, is_encoded)?;
+        if !is_there && value.is_some() && required == Mirrors::All {
+            if !quirks::omits(&call.params, headers, &field.to_ascii_lowercase()) {
+                return Err(mcp_headers::missing(field));
+            }
+            found = Mirrors::Sent;
+        }
+    }
+    Ok(found)
 }
 
 /// The versions to try instead. One that is served, only not in this way, is not offered again.
@@ -173,20 +257,4 @@ fn unsupported(requested: &str) -> RpcError {
     let supported: Vec<&str> = LISTED.into_iter().filter(|version| *version != requested).collect();
     RpcError::http(400, UNSUPPORTED_VERSION, "Unsupported protocol version")
         .with_data(json!({ "supported": supported, "requested": requested }))
-}
-
-/// Whether the header names the modern revision or a later one.
-fn names_modern(headers: &Headers) -> bool {
-    headers.all(VERSION_FIELD).any(|value| {
-        let value = value.trim_matches([' ', '\t']);
-        is_date(value) && value >= MODERN
-    })
-}
-
-fn is_date(value: &str) -> bool {
-    value.len() == 10
-        && value.bytes().enumerate().all(|(place, byte)| match place {
-            4 | 7 => byte == b'-',
-            _ => byte.is_ascii_digit(),
-        })
 }

@@ -161,14 +161,20 @@ pub(super) fn within_limit(body: &Body, limit: usize) -> Result<&[u8], RpcError>
 
 /// Whether the body is said to be JSON, in UTF-8 and not compressed.
 fn is_json(headers: &Headers) -> bool {
-    let Ok(Some(kind)) = headers.only("content-type") else { return false };
-    let mut parts = kind.split(';').map(str::trim);
-    let is_json = parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"));
-    let is_utf8 = parts.all(|part| match part.split_once('=') {
-        Some((name, value)) if name.eq_ignore_ascii_case("charset") => value.trim_matches('"').eq_ignore_ascii_case("utf-8"),
-        _ => true,
-    });
-    is_json && is_utf8 && headers.all("content-encoding").all(|coding| coding.trim().eq_ignore_ascii_case("identity"))
+    let says_json = |kind: &str| {
+        let mut parts = kind.split(';').map(str::trim);
+        let is_json = parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"));
+        let is_utf8 = parts.all(|part| match part.split_once('=') {
+            Some((name, value)) if name.eq_ignore_ascii_case("charset") => value.trim_matches('"').eq_ignore_ascii_case("utf-8"),
+            _ => true,
+        });
+        is_json && is_utf8
+    };
+    // A proxy on the way may have written the field once more, or joined two to one.
+    let mut kinds = headers.all("content-type").flat_map(|value| value.split(','));
+    kinds.next().is_some_and(says_json)
+        && kinds.all(says_json)
+        && headers.all("content-encoding").all(|coding| coding.trim().eq_ignore_ascii_case("identity"))
 }
 
 /// Whether the most specific range of `Accept` that covers JSON has a weight. No field, or an empty one, accepts all.

@@ -18,12 +18,9 @@ use serde::{
 use serde_json::Map;
 
 use super::rpc_error::{INVALID_REQUEST, PARSE_ERROR, RpcError};
-use crate::Json;
+use crate::{Json, strict::Strict};
 
 mod raw_id;
-mod strict;
-
-use strict::Strict;
 
 /// The most messages of a batch that any app can allow (`limits.batch.messages`).
 const MOST_MESSAGES: usize = 1000;

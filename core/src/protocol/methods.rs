@@ -7,7 +7,7 @@ use serde_json::Map;
 use super::{
     connection::Connection,
     encode::{CacheScope, MessageReply},
-    era::{Era, LEGACY, LISTED, Selected},
+    era::{Era, LEGACY, LISTED, Mirrors, Selected},
     exchange::{Beside, Exchange},
     features::Features,
     json_rpc::{Call, Params},
@@ -15,11 +15,12 @@ use super::{
     mcp_headers,
     meta::{LOG_LEVELS, META_LOG_LEVEL},
     notifications::progress_token,
+    quirks,
     request::Request,
     rpc_error::{INVALID_PARAMS, METHOD_NOT_FOUND, RpcError},
     runtime::Protocol,
 };
-use crate::Json;
+use crate::{Json, strict};
 
 #[derive(Clone, Copy)]
 enum Method {
@@ -137,11 +138,16 @@ impl Exchange<'_> {
             let status = if modern { 404 } else { 200 };
             return Err(RpcError::http(status, METHOD_NOT_FOUND, format!("Method not found: `{}`", shorten(self.method))));
         };
-        if self.selected.has_fields && matches!(method, Method::CallTool) {
+        if matches!(method, Method::CallTool | Method::GetPrompt) {
+            arguments_of_text(params);
+        }
+        if self.selected.mirrors != Mirrors::Unread && matches!(method, Method::CallTool) {
             let named = params.object().and_then(|params| params.get("name")).and_then(Json::as_str);
             if let Some((_, tool)) = named.and_then(|name| self.protocol.pipeline.tool(name)) {
                 let arguments = params.object().and_then(|params| params.get("arguments")).and_then(Json::as_object);
-                mcp_headers::params(&self.request.headers, &tool.inputs, arguments)?;
+                let headers = &self.request.headers;
+                let may_omit = |field: &str| self.selected.mirrors == Mirrors::Sent || quirks::omits(params, headers, field);
+                mcp_headers::params(headers, &tool.inputs, arguments, &may_omit)?;
             }
         }
         let mut absent = Map::new();
@@ -208,6 +214,18 @@ impl Exchange<'_> {
             connection.set_log_level(place);
         }
         Ok(self.result().finish())
+    }
+}
+
+/// Reads `arguments` that were sent as JSON text.
+fn arguments_of_text(params: &mut Params) {
+    // The message and `params` are around them.
+    const WITHIN: usize = 2;
+    if let Params::Object(params) = params
+        && let Some(arguments) = params.get_mut("arguments")
+        && let Some(read) = arguments.as_str().and_then(|text| strict::parse(text, WITHIN)).filter(Json::is_object)
+    {
+        *arguments = read;
     }
 }
 

@@ -3,14 +3,14 @@
 use alloc::{rc::Rc, string::String, vec::Vec};
 use core::cell::{Cell, OnceCell};
 
-use super::{encode::server_info, features::Features, http::Origin, lists::Lists, resource_index::Index};
+use super::{encode::server_info, features::Features, http::Origin, lists::Lists, quirks::LoggedClients, resource_index::Index};
 use crate::pipeline::Pipeline;
 
 /// How many bytes of answers the unfinished batches of an isolate hold.
 pub(super) type HeldBytes = Rc<Cell<usize>>;
 
-/// An app and its pipeline behind the protocol, with what is kept between requests: what was made of the app, and a count of bytes;
-/// nothing of a request.
+/// An app and its pipeline behind the protocol, with what is kept between requests: what was made of the app, a count of bytes,
+/// and the names of a few clients; nothing else of a request.
 pub(crate) struct Protocol {
     pub(crate) pipeline: Pipeline,
     pub(super) origins: Vec<Origin>,
@@ -20,6 +20,7 @@ pub(crate) struct Protocol {
     pub(super) resources: Index,
     /// What unfinished batches hold.
     pub(super) batches: HeldBytes,
+    pub(super) logged_clients: LoggedClients,
     asks: OnceCell<bool>,
 }
 
@@ -33,6 +34,7 @@ impl Protocol {
             lists: Lists::default(),
             resources: Index::default(),
             batches: HeldBytes::default(),
+            logged_clients: LoggedClients::default(),
             asks: OnceCell::new(),
             pipeline,
         }

@@ -6,6 +6,8 @@
 
 #[path = "../pipeline/fakes.rs"]
 mod fakes;
+#[path = "../protocol/fakes.rs"]
+mod wire;
 
 use std::{
     fmt::{self, Write as _},
@@ -178,4 +180,43 @@ fn every_finished_call_is_one_line() {
         let expected = format!("{level} tool=\"t\" outcome=\"error\" code=\"{code}\" stage=\"execute\" ms=0");
         assert!(end.starts_with(&expected) && end.ends_with(rest), "{end}");
     }
+}
+
+#[test]
+fn a_client_that_deviates_is_one_line() {
+    let recorder = Recorder::default();
+    let endpoint = wire::endpoint(wire::shop());
+    let lines = |asks: &[wire::Ask]| {
+        tracing::subscriber::with_default(recorder.clone(), || {
+            for ask in asks {
+                let seen = ask.send(&endpoint);
+                assert_eq!(seen.status, 200, "{}", seen.text);
+            }
+        });
+        recorder.taken()
+    };
+    let named = |name: &str| {
+        let info = json!({ "io.modelcontextprotocol/clientInfo": { "name": name, "version": "1" } });
+        wire::Ask::modern("tools/list", json!({ "_meta": info }))
+    };
+    let other = |name: &str| named(name).set("mcp-protocol-version", "2025-11-25");
+    assert_eq!(lines(&[named("one")]), [""; 0]);
+    let expected = |client: &str| {
+        format!(
+            "INFO message=a client names one revision of MCP in `MCP-Protocol-Version` and another in its messages; the messages decide client=\"{client}\" \
+             in_header=\"2025-11-25\" in_message=\"2026-07-28\""
+        )
+    };
+    assert_eq!(lines(&[other("one"), other("one"), other("two"), other("one")]), [expected("one"), expected("two")]);
+    let legacy = wire::Ask::legacy("tools/list", json!({})).with("mcp-protocol-version", "2026-07-28").with("user-agent", "three/1.2 (x)");
+    let found = lines(&[legacy.clone(), legacy]);
+    assert!(found.len() == 1 && found[0].contains("client=\"three\" in_header=\"2026-07-28\""), "{found:?}");
+    let found = lines(&[named("claude-code").without("mcp-method"), named("claude-code").without("mcp-method")]);
+    assert!(found.len() == 1 && found[0].contains("client=\"claude-code\""), "{found:?}");
+    // A name is what a caller says: it is cut, and there are not more of them than an operator reads.
+    let long = "n".repeat(1000);
+    assert_eq!(lines(&[other(&long)]), [expected(&long[..64])]);
+    let many: Vec<wire::Ask> = (0..100).map(|number| other(&format!("client {number}"))).collect();
+    assert_eq!(lines(&many).len(), 32 - 5);
+    assert_eq!(lines(&[other("another")]), [""; 0]);
 }

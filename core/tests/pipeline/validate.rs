@@ -73,8 +73,8 @@ fn one_problem_each() {
         (input("x", Text), json!(5), "x: Invalid type. You sent: 5. Expected type: string."),
         (
             input("x", Datetime),
-            json!("2026-01-02T03:04:05"),
-            "x: Invalid value. You sent: '2026-01-02T03:04:05'. Expected type: datetime. Write it as RFC 3339, YYYY-MM-DD or YYYY-MM-DD HH:MM:SS.",
+            json!("2026-01-02T03:04"),
+            "x: Invalid value. You sent: '2026-01-02T03:04'. Expected type: datetime. Write it as RFC 3339, YYYY-MM-DD or YYYY-MM-DD HH:MM:SS.",
         ),
         (input("x", Date), json!("2026-02-30"), "x: Invalid value. You sent: '2026-02-30'. Expected type: date. Write it as YYYY-MM-DD."),
         (
@@ -82,7 +82,9 @@ fn one_problem_each() {
             json!("no"),
             "x: Invalid value. You sent: 'no'. Expected type: uuid. Write it as 8-4-4-4-12 hexadecimal digits.",
         ),
-        (input("x", Array), json!("[]"), "x: Invalid type. You sent: '[]'. Expected type: array."),
+        (input("x", Array), json!("[1"), "x: Invalid type. You sent: '[1'. Expected type: array. Send a JSON array."),
+        (input("x", Array), json!("{}"), "x: Invalid type. You sent: '{}'. Expected type: array. Send a JSON array."),
+        (input("x", Object), json!("a"), "x: Invalid type. You sent: 'a'. Expected type: object. Send a JSON object."),
         (input("x", Object), json!([]), "x: Invalid type. You sent: array(0). Expected type: object."),
         (small(Int), json!(1), "x: Too small. You sent: 1. Minimum value: 2."),
         (small(Float), json!(3.6), "x: Too large. You sent: 3.6. Maximum value: 3.5."),
@@ -135,6 +137,57 @@ fn values_that_pass() {
     }
     let inputs = vec![Input { default: Some(Literal(json!(20))), ..optional("limit", Int) }, optional("q", Text), input("id", Int)];
     assert_eq!(outcome(inputs, json!({"id": 1})).map(|inputs| inputs.to_string()), Ok(r#"{"limit":20,"id":1}"#.into()));
+}
+
+#[test]
+fn lists_and_objects_may_be_text() {
+    use InputKind::{Array, Int, Object, String as Text};
+    let of = |items: Input| Input { items: Some(Box::new(items)), ..input("x", Array) };
+    let nested = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
+    let table = [
+        (of(input("", Int)), json!("[1, \"2\"]"), Ok(json!([1, 2]))),
+        (of(of(input("", Int))), json!(["[1]", [2], "[\"3\"]"]), Ok(json!([[1], [2], [3]]))),
+        (of(input("", Text)), json!("[\"[1]\", \"{}\"]"), Ok(json!(["[1]", "{}"]))),
+        (of(input("", InputKind::Json)), json!("[\"[1]\"]"), Ok(json!(["[1]"]))),
+        (input("x", InputKind::Json), json!("[1]"), Ok(json!("[1]"))),
+        (input("x", Text), json!("[1]"), Ok(json!("[1]"))),
+        (input("x", Object), json!("{\"a\": \"{}\"}"), Ok(json!({"a": "{}"}))),
+        (Input { fields: vec![of(input("", Int))], ..input("o", Object) }, json!("{\"x\": \"[1]\"}"), Ok(json!({"x": [1]}))),
+        (Input { nullable: true, ..input("x", Array) }, json!("null"), Err("x: Invalid type. You sent: 'null'.")),
+        (of(input("", Int)), json!("[\"a\"]"), Err("x[0]: Invalid type. You sent: 'a'. Expected type: int.")),
+        (input("x", Array), json!("[9007199254740993]"), Err("x[0]: Too large to be exact.")),
+        (Input { max: Some(1.0), ..input("x", Array) }, json!("[1,2]"), Err("x: Too many elements.")),
+        (input("x", Object), json!("{\"a\":1,\"a\":2}"), Err("x: Invalid type.")),
+        (input("x", Array), json!("[1] x"), Err("x: Invalid type.")),
+        // As deep as it could have been without quotes: in a message, its `params` and its `arguments`.
+        (input("x", Array), json!(nested(124)), serde_json::from_str(&nested(124)).map_err(|_| "")),
+        (input("x", Array), json!(nested(125)), Err("x: Invalid type.")),
+        (of(input("", Array)), json!([nested(124)]), Err("x[0]: Invalid type.")),
+    ];
+    for (input, sent, expected) in table {
+        let name = input.name.clone();
+        let found = outcome(vec![input], json!({ &name: sent }));
+        match (found, expected) {
+            (Ok(found), Ok(expected)) => assert_eq!(found, json!({ name: expected }), "{sent}"),
+            (Err(problems), Err(start)) => assert!(problems[0].starts_with(start), "{sent}: {problems:?}"),
+            (found, _) => panic!("{sent}: {found:?}"),
+        }
+    }
+
+    let schema = r#"{"type":"object","properties":{"x":{"type":"array","items":{"type":"integer"}},"y":{"type":["array","string"]}}}"#;
+    let by_schema = |arguments: Json| {
+        let world = World::new();
+        let result = run(&world, Tool { input_schema: Some(schema.into()), ..script_tool() }, arguments).unwrap();
+        if result.is_error {
+            Err(meta(&result)["issues"][0]["message"].clone())
+        } else {
+            Ok(world.seen.borrow()[0].payload["inputs"].clone())
+        }
+    };
+    assert_eq!(by_schema(json!({"x": "[1,2]", "y": "[1]"})), Ok(json!({"x": [1, 2], "y": "[1]"})));
+    assert_eq!(by_schema(json!({"x": "[\"a\"]"})), Err(json!("It must be of type integer.")));
+    assert_eq!(by_schema(json!({"x": "[1"})), Err(json!("It must be of type array.")));
+    assert_eq!(by_schema(json!({"x": nested(125)})), Err(json!("It must be of type array.")));
 }
 
 #[test]

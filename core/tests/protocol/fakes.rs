@@ -402,6 +402,11 @@ impl Ask {
         self.without(name).with(name, value)
     }
 
+    pub(crate) fn at(mut self, path: &str) -> Self {
+        self.0.path = path.into();
+        self
+    }
+
     pub(crate) fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
         self.0.body = Body::Whole(body.into());
         self

@@ -254,3 +254,17 @@ fn an_argument_with_a_tool_makes_completion_a_capability() {
     let discovered = result(&endpoint(app), &Ask::modern("server/discover", json!({})));
     assert_eq!(discovered["capabilities"]["completions"], json!({}));
 }
+
+#[test]
+fn an_argument_of_a_prompt_may_be_a_list_as_text() {
+    let mut echo = tool("echo", "echo");
+    echo.inputs = vec![input("list", InputKind::Array), input("note", InputKind::String)];
+    let used = used(0, vec![("list", given("id")), ("note", given("city"))]);
+    let app = App { tools: vec![echo], prompts: vec![prompt("p", vec![PromptContent::Tool(used)])], ..empty_app() };
+    let endpoint = endpoint(app);
+    let seen = Ask::legacy("prompts/get", json!({"name": "p", "arguments": {"id": "[1,2]", "city": "[1,2]"}})).send(&endpoint);
+    let text = seen.body["result"]["messages"][0]["content"]["text"].as_str().unwrap_or_else(|| panic!("{}", seen.text));
+    assert_eq!(serde_json::from_str::<Json>(text).unwrap(), json!({"list": [1, 2], "note": "[1,2]"}));
+    let seen = Ask::legacy("prompts/get", json!({"name": "p", "arguments": {"id": "1,2"}})).send(&endpoint);
+    assert_eq!(seen.code(), Some(-32602), "{}", seen.text);
+}

@@ -36,7 +36,13 @@ fn http_comes_first() {
         ("ping", ping(), 200, None),
         ("discover", discover(), 200, None),
         ("unknown path", Ask::new("GET", "/"), 404, refused),
-        ("path below", Ask::new("POST", "/mcp/"), 404, refused),
+        ("path below", Ask::new("POST", "/mcp/x"), 404, refused),
+        ("two slashes", Ask::new("POST", "/mcp//"), 404, refused),
+        ("a slash before", Ask::new("POST", "//mcp"), 404, refused),
+        ("a slash at the end", ping().at("/mcp/"), 200, None),
+        ("a slash at the end, GET", Ask::new("GET", "/mcp/"), 405, refused),
+        ("a slash at the end, OPTIONS", Ask::new("OPTIONS", "/mcp/"), 204, None),
+        ("a slash after another path", Ask::new("GET", "/livez/"), 404, refused),
         ("GET", Ask::new("GET", "/mcp"), 405, refused),
         ("GET, modern", Ask::new("GET", "/mcp").with("mcp-protocol-version", "2026-07-28"), 405, refused),
         ("DELETE", Ask::new("DELETE", "/mcp").with("mcp-session-id", "x"), 405, refused),
@@ -44,7 +50,11 @@ fn http_comes_first() {
         ("OPTIONS", Ask::new("OPTIONS", "/mcp"), 204, None),
         ("no type", ping().without("content-type"), 415, refused),
         ("other type", ping().set("content-type", "text/plain"), 415, refused),
-        ("type twice", ping().with("content-type", "application/json"), 415, refused),
+        ("type twice", ping().with("content-type", "application/json"), 200, None),
+        ("type joined", ping().set("content-type", "application/json, application/json; charset=utf-8"), 200, None),
+        ("two types", ping().with("content-type", "text/plain"), 415, refused),
+        ("two types joined", ping().set("content-type", "application/json, text/plain"), 415, refused),
+        ("type and nothing", ping().set("content-type", "application/json,"), 415, refused),
         ("charset", ping().set("content-type", "Application/JSON; charset=\"UTF-8\""), 200, None),
         ("other charset", ping().set("content-type", "application/json; charset=utf-16"), 415, refused),
         ("compressed", ping().with("content-encoding", "gzip"), 415, refused),
@@ -248,6 +258,8 @@ fn batches() {
     check([
         ("batch", batch(&[one, note]), 200, None),
         ("named version", batch(&[one]).with("mcp-protocol-version", "2025-03-26"), 200, None),
+        ("named version, joined", batch(&[one]).with("mcp-protocol-version", "2025-03-26, 2025-03-26"), 200, None),
+        ("two versions", batch(&[one]).with("mcp-protocol-version", "2025-03-26, 2025-06-18"), 400, shape),
         ("notifications", batch(&[note, note]), 202, None),
         ("responses", batch(&[answer]), 202, None),
         ("empty", batch(&[]), 400, shape),
@@ -281,21 +293,38 @@ fn the_modern_ladder() {
     let no_meta = Ask::legacy("tools/list", json!({})).with("mcp-protocol-version", "2026-07-28");
     let v999 = json!({META_VERSION: "v999", META_CAPABILITIES: {}});
     check([
-        // a
-        ("header, no _meta", no_meta.clone(), 400, params),
+        // a: what the legacy era has as well is served as one of its requests
+        ("header, no _meta", no_meta.clone(), 200, None),
         (
             "header, no params",
             Ask::post(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#).with("mcp-protocol-version", "2026-07-28"),
+            200,
+            None,
+        ),
+        (
+            "header, a token in _meta",
+            Ask::legacy("tools/list", json!({"_meta": {"progressToken": 1}})).with("mcp-protocol-version", "2026-07-28"),
+            200,
+            None,
+        ),
+        ("header, ping", ping().with("mcp-protocol-version", "2026-07-28"), 200, None),
+        ("header, ping, with its name", ping().with("mcp-protocol-version", "2026-07-28").with("mcp-method", "ping"), 200, None),
+        ("header, ping, with another name", ping().with("mcp-protocol-version", "2026-07-28").with("mcp-method", "x"), 400, header),
+        ("header, unknown method, no _meta", Ask::legacy("nope", json!({})).with("mcp-protocol-version", "2026-07-28"), 200, method),
+        (
+            "header, discover, _meta without a version",
+            Ask::legacy("server/discover", json!({"_meta": {"progressToken": 1}})).with("mcp-protocol-version", "2026-07-28"),
             400,
             params,
         ),
+        ("header, discover, no _meta", Ask::legacy("server/discover", json!({})).with("mcp-protocol-version", "2026-07-28"), 400, params),
         (
             "header, params array",
             Ask::post(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":[]}"#).with("mcp-protocol-version", "2026-07-28"),
             400,
             params,
         ),
-        ("later header, no _meta", no_meta.set("mcp-protocol-version", "2027-01-01"), 400, params),
+        ("later header, no _meta", no_meta.set("mcp-protocol-version", "2027-01-01"), 400, version),
         ("_meta is text", Ask::legacy("tools/list", json!({"_meta": "x"})).with("mcp-protocol-version", "2026-07-28"), 400, params),
         ("no version", meta(&json!({META_CAPABILITIES: {}})).with("mcp-protocol-version", "2026-07-28"), 400, params),
         ("version is a number", meta(&json!({META_VERSION: 1, META_CAPABILITIES: {}})), 400, params),
@@ -303,22 +332,41 @@ fn the_modern_ladder() {
         ("no capabilities", meta(&json!({META_VERSION: "2026-07-28"})).with("mcp-protocol-version", "2026-07-28"), 400, params),
         ("capabilities is a list", meta(&json!({META_VERSION: "2026-07-28", META_CAPABILITIES: []})), 400, params),
         // b before c, a before b
-        ("header and _meta differ", named("2025-11-25"), 400, header),
+        ("header and _meta differ, both served", named("2025-11-25"), 200, None),
+        ("header and _meta differ, one not served", named("2027-01-01"), 400, header),
         ("header modern, _meta v999", meta(&v999).with("mcp-protocol-version", "2026-07-28"), 400, header),
-        ("header twice", at("2026-07-28"), 400, header),
-        ("header joined", named("2026-07-28, 2026-07-28"), 400, header),
+        ("header legacy, _meta v999", meta(&v999).with("mcp-protocol-version", "2025-11-25"), 400, header),
+        ("header modern, _meta legacy", meta(&json!({META_VERSION: "2025-11-25"})).with("mcp-protocol-version", "2026-07-28"), 200, None),
+        ("header twice", at("2026-07-28"), 200, None),
+        ("header joined", named("2026-07-28, 2026-07-28"), 200, None),
+        ("header joined without blanks", named("2026-07-28,2026-07-28"), 200, None),
+        ("two headers that are served", at("2025-11-25"), 200, None),
+        ("two headers, one not served", at("v999"), 400, header),
+        ("header joined with nothing", named("2026-07-28,"), 400, header),
         ("a before b", meta(&json!({META_VERSION: "v999"})).with("mcp-protocol-version", "2026-07-28"), 400, params),
         // c before d
         ("both v999", meta(&v999).with("mcp-protocol-version", "v999"), 400, version),
         ("_meta v999, no header", meta(&v999), 400, version),
-        ("legacy version in _meta", meta(&json!({META_VERSION: "2025-11-25", META_CAPABILITIES: {}})), 400, version),
+        ("legacy version in _meta", meta(&json!({META_VERSION: "2025-11-25", META_CAPABILITIES: {}})), 200, None),
+        (
+            "legacy version in _meta of discover",
+            Ask::legacy("server/discover", json!({"_meta": {META_VERSION: "2025-11-25"}})),
+            400,
+            version,
+        ),
         // d
         ("no version header", discover().without("mcp-protocol-version"), 400, header),
         // e before f
         ("no Mcp-Method", discover().without("mcp-method"), 400, header),
         ("other Mcp-Method", discover().set("mcp-method", "tools/list"), 400, header),
         ("other case", discover().set("mcp-method", "Server/Discover"), 400, header),
-        ("Mcp-Method twice", discover().with("mcp-method", "server/discover"), 400, header),
+        ("Mcp-Method twice", discover().with("mcp-method", "server/discover"), 200, None),
+        ("Mcp-Method joined", discover().set("mcp-method", "server/discover, server/discover"), 200, None),
+        ("two of Mcp-Method", discover().with("mcp-method", "tools/list"), 400, header),
+        ("two of Mcp-Method joined", discover().set("mcp-method", "server/discover, tools/list"), 400, header),
+        ("no Mcp-Method, header legacy", discover().without("mcp-method").set("mcp-protocol-version", "2025-11-25"), 200, None),
+        ("other Mcp-Method, header legacy", discover().set("mcp-method", "x").set("mcp-protocol-version", "2025-11-25"), 400, header),
+        ("no Mcp-Method, two headers", discover().without("mcp-method").with("mcp-protocol-version", "2025-11-25"), 400, header),
         ("blanks around", discover().set("mcp-method", " server/discover\t"), 200, None),
         ("unknown method, no Mcp-Method", Ask::modern("nope", json!({})).without("mcp-method"), 400, header),
         // f
@@ -336,6 +384,9 @@ fn the_modern_ladder() {
         ("no name", Ask::modern("tools/call", json!({})), 200, params),
         ("name is a number", Ask::modern("tools/call", json!({"name": 1})), 200, params),
         ("arguments is a list", Ask::modern("tools/call", json!({"name": "echo", "arguments": []})), 200, params),
+        ("arguments is JSON text", Ask::modern("tools/call", json!({"name": "echo", "arguments": "{}"})), 200, None),
+        ("arguments is text", Ask::modern("tools/call", json!({"name": "echo", "arguments": "region"})), 200, params),
+        ("arguments is JSON text of a list", Ask::modern("tools/call", json!({"name": "echo", "arguments": "[]"})), 200, params),
         ("bad cursor", Ask::modern("tools/list", json!({"cursor": "x"})), 200, params),
         ("cursor is a number", Ask::modern("tools/list", json!({"cursor": 1})), 200, params),
         ("bad log level", Ask::modern("tools/list", json!({"_meta": {"io.modelcontextprotocol/logLevel": "loud"}})), 200, params),
@@ -370,10 +421,14 @@ fn the_legacy_ladder() {
         ("other version", list("2023-01-01"), 400, Some(-32022)),
         ("v999", list("v999"), 400, Some(-32022)),
         ("empty", list(""), 400, Some(-32022)),
-        ("twice", list("2025-06-18").with("mcp-protocol-version", "2025-06-18"), 400, Some(-32022)),
-        ("twice, one modern", list("2025-06-18").with("mcp-protocol-version", "2026-07-28"), 400, params),
+        ("twice", list("2025-06-18").with("mcp-protocol-version", "2025-06-18"), 200, None),
+        ("joined", list("2025-11-25, 2025-11-25"), 200, None),
+        ("twice, different", list("2025-06-18").with("mcp-protocol-version", "2025-11-25"), 400, Some(-32022)),
+        ("joined, different", list("2025-06-18, 2025-11-25"), 400, Some(-32022)),
+        ("joined, not served", list("v1, v1"), 400, Some(-32022)),
+        ("twice, one modern", list("2025-06-18").with("mcp-protocol-version", "2026-07-28"), 400, Some(-32022)),
         ("initialize, any header", initialize.clone().with("mcp-protocol-version", "v999"), 200, None),
-        ("initialize, modern header", initialize.with("mcp-protocol-version", "2026-07-28"), 400, params),
+        ("initialize, modern header", initialize.with("mcp-protocol-version", "2026-07-28"), 200, None),
         ("mirrors are not read", Ask::legacy("ping", json!({})).with("mcp-method", "x").with("mcp-name", "y"), 200, None),
         ("version before method", Ask::legacy("nope", json!({})).with("mcp-protocol-version", "v1"), 400, Some(-32022)),
         ("unknown method", Ask::legacy("nope", json!({})), 200, method),
@@ -392,9 +447,35 @@ fn the_legacy_ladder() {
         ("no resource", Ask::legacy("resources/read", json!({"uri": "docs://nope"})), 200, Some(-32002)),
         ("bad cursor", Ask::legacy("resources/list", json!({"cursor": "x"})), 200, params),
         ("a call", Ask::legacy("tools/call", json!({"name": "echo", "arguments": {"region": "eu"}})), 200, None),
+        ("a call with text", Ask::legacy("tools/call", json!({"name": "echo", "arguments": r#"{"region":"eu"}"#})), 200, None),
+        ("a prompt with text", Ask::legacy("prompts/get", json!({"name": "greet", "arguments": r#"{"name":"x"}"#})), 200, None),
         ("protocol style", Ask::legacy("tools/call", json!({"name": "fail-hard"})), 200, Some(-32000)),
         ("no key", Ask::legacy("tools/call", json!({"name": "locked"})), 401, Some(-32000)),
     ]);
+}
+
+#[test]
+fn the_message_decides_its_revision() {
+    let endpoint = endpoint(shop());
+    let protocol = |ask: Ask| {
+        let seen = ask.send(&endpoint);
+        let text = seen.body["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{}", seen.text));
+        (serde_json::from_str::<Json>(text).unwrap()["protocol"].clone(), seen.body["result"].get("resultType").is_some())
+    };
+    let legacy = |meta: Json| Ask::legacy("tools/call", json!({"name": "request", "_meta": meta}));
+    let modern = || Ask::modern("tools/call", json!({"name": "request"}));
+    assert_eq!(protocol(modern().set("mcp-protocol-version", "2025-11-25")), (json!("2026-07-28"), true));
+    assert_eq!(protocol(modern().set("mcp-protocol-version", "2024-11-05")), (json!("2026-07-28"), true));
+    assert_eq!(protocol(legacy(json!({})).with("mcp-protocol-version", "2026-07-28")), (json!("2025-11-25"), false));
+    assert_eq!(
+        protocol(legacy(json!({META_VERSION: "2025-06-18"})).with("mcp-protocol-version", "2026-07-28")),
+        (json!("2025-06-18"), false)
+    );
+    assert_eq!(
+        protocol(legacy(json!({META_VERSION: "2025-06-18"})).with("mcp-protocol-version", "2025-11-25")),
+        (json!("2025-06-18"), false)
+    );
+    assert_eq!(protocol(legacy(json!({})).with("mcp-protocol-version", "2025-06-18, 2025-06-18")), (json!("2025-06-18"), false));
 }
 
 #[test]
@@ -418,7 +499,7 @@ fn what_an_app_has_not_is_no_method() {
 fn errors_say_what_to_do() {
     let endpoint = endpoint(shop());
     let modern = meta(&json!({META_VERSION: "v999", META_CAPABILITIES: {}})).send(&endpoint);
-    let versions = json!(["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"]);
+    let versions = json!(["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]);
     assert_eq!(modern.body["error"]["data"], json!({"supported": versions, "requested": "v999"}));
     assert_eq!(modern.body["id"], 1);
     let listed = discover().send(&endpoint);

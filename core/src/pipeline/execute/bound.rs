@@ -1,6 +1,6 @@
 //! A value of the call → a bound value.
 
-use alloc::string::String;
+use alloc::{format, string::String};
 
 use super::rendered::variable;
 use crate::{
@@ -52,9 +52,16 @@ pub(super) fn typed(value: &Json, kind: Option<InputKind>) -> Value {
             (None, None) => number.as_f64().map_or(Value::Null, Value::F64),
         },
         (Json::Bool(truth), _) => Value::Bool(*truth),
-        (Json::String(text), Some(InputKind::Datetime | InputKind::Date)) => Value::Timestamp(text.clone()),
+        (Json::String(text), Some(InputKind::Datetime | InputKind::Date)) => Value::Timestamp(with_minutes(text)),
         (Json::String(text), _) => Value::Text(text.clone()),
     }
+}
+
+/// A moment with the offset `+02` as the one with `+02:00`, which is all that some databases read.
+fn with_minutes(text: &str) -> String {
+    let has_hours =
+        text.contains(':') && text.len().checked_sub(3).and_then(|at| text.get(at..)).is_some_and(|end| end.starts_with(['+', '-']));
+    if has_hours { format!("{text}:00") } else { text.into() }
 }
 
 /// An element of an array; a list in it is a dimension.
@@ -83,6 +90,10 @@ mod tests {
             (json!("0a"), Some(Uuid), Value::Text("0a".into())),
             (json!("2026-01-01"), Some(Date), Value::Timestamp("2026-01-01".into())),
             (json!("2026-01-01T00:00:00Z"), Some(Datetime), Value::Timestamp("2026-01-01T00:00:00Z".into())),
+            (json!("2026-01-01T00:00:00"), Some(Datetime), Value::Timestamp("2026-01-01T00:00:00".into())),
+            (json!("2026-01-01 00:00:00.5+00"), Some(Datetime), Value::Timestamp("2026-01-01 00:00:00.5+00:00".into())),
+            (json!("2026-01-01 00:00:00-08"), Some(Datetime), Value::Timestamp("2026-01-01 00:00:00-08:00".into())),
+            (json!("2026-01-01 00:00:00-08:00"), Some(Datetime), Value::Timestamp("2026-01-01 00:00:00-08:00".into())),
             (json!([1, "a", null]), Some(Array), Value::Array(vec![Value::I64(1), Value::Text("a".into()), Value::Null])),
             (json!([[true], []]), Some(Array), Value::Array(vec![Value::Array(vec![Value::Bool(true)]), Value::Array(vec![])])),
             (json!([{"a": [1]}]), Some(Array), Value::Array(vec![Value::Json(json!({"a": [1]}))])),

@@ -1,9 +1,10 @@
 //! A value as sent → a value of the declared type, where nothing is lost.
 
+use alloc::string::String;
+
 use serde_json::Number;
 
-use super::format;
-use crate::{Json, app::InputKind};
+use crate::{Json, app::InputKind, formats, strict};
 
 /// The greatest integer that a JSON number carries without doubt: beyond it a sender that counts in doubles has rounded already.
 const MAX_EXACT: u64 = 1 << 53;
@@ -36,13 +37,25 @@ pub(super) fn coerce(kind: InputKind, value: Json) -> Result<Json, CoercionError
         (InputKind::Boolean, Json::String(text)) => boolean_of_text(text),
         (InputKind::Boolean, Json::Number(number)) => boolean_of_number(number),
         (InputKind::Datetime, Json::String(text)) => {
-            verbatim(&value, format::is_datetime(text), " Write it as RFC 3339, YYYY-MM-DD or YYYY-MM-DD HH:MM:SS.")
+            verbatim(&value, formats::is_datetime(text), " Write it as RFC 3339, YYYY-MM-DD or YYYY-MM-DD HH:MM:SS.")
         }
-        (InputKind::Date, Json::String(text)) => verbatim(&value, format::is_date(text), " Write it as YYYY-MM-DD."),
-        (InputKind::Uuid, Json::String(text)) => verbatim(&value, format::is_uuid(text), " Write it as 8-4-4-4-12 hexadecimal digits."),
+        (InputKind::Date, Json::String(text)) => verbatim(&value, formats::is_date(text), " Write it as YYYY-MM-DD."),
+        (InputKind::Uuid, Json::String(text)) => verbatim(&value, formats::is_uuid(text), " Write it as 8-4-4-4-12 hexadecimal digits."),
+        (InputKind::Array, Json::String(_)) => Err((INVALID_TYPE, " Send a JSON array.")),
+        (InputKind::Object, Json::String(_)) => Err((INVALID_TYPE, " Send a JSON object.")),
         _ => Err((INVALID_TYPE, "")),
     };
     coerced.map_err(|(problem, hint)| CoercionError { value, problem, hint })
+}
+
+/// The list or the object that a text is, where its place takes nothing else; the text itself where it is neither. `within` says how many lists and
+/// objects of the message the value stands in.
+pub(super) fn of_text(kind: InputKind, text: String, within: usize) -> Json {
+    match (kind, strict::parse(&text, within)) {
+        (InputKind::Array, Some(list @ Json::Array(_))) => list,
+        (InputKind::Object, Some(object @ Json::Object(_))) => object,
+        _ => Json::String(text),
+    }
 }
 
 type CoercionResult = Result<Json, (&'static str, &'static str)>;
@@ -169,6 +182,8 @@ mod tests {
             (Boolean, (json!("tRUE"), None)),
             (Datetime, same(json!("2026-02-28T23:59:59.123456789+05:30"))),
             (Datetime, same(json!("2026-02-28"))),
+            (Datetime, same(json!("2026-02-28T23:59:59"))),
+            (Datetime, same(json!("2026-02-28 23:59:59.5+00"))),
             (Datetime, (json!("2026-02-29"), None)),
             (Datetime, (json!(0), None)),
             (Date, same(json!("2024-02-29"))),
@@ -184,5 +199,29 @@ mod tests {
         for (kind, (value, expected)) in table {
             assert_eq!(coerce(kind, value.clone()).ok(), expected, "{value} as {kind:?}");
         }
+    }
+
+    #[test]
+    fn lists_and_objects_as_text() {
+        use InputKind::{Array, Object};
+        let text = |text: &str| json!(text);
+        let table = [
+            (Array, "[1, \"a\", null]", json!([1, "a", null])),
+            (Array, " [] ", json!([])),
+            (Array, "{\"a\":1}", text("{\"a\":1}")),
+            (Array, "[1", text("[1")),
+            (Array, "1,2", text("1,2")),
+            (Array, "\"[1]\"", text("\"[1]\"")),
+            (Array, "null", text("null")),
+            (Object, "{\"a\":{\"b\":[1]}}", json!({"a": {"b": [1]}})),
+            (Object, "{}", json!({})),
+            (Object, "[]", text("[]")),
+            (Object, "{\"a\":1,\"a\":2}", text("{\"a\":1,\"a\":2}")),
+            (Object, "", text("")),
+        ];
+        for (kind, sent, expected) in table {
+            assert_eq!(of_text(kind, sent.into(), 3), expected, "{sent} as {kind:?}");
+        }
+        assert_eq!(of_text(Array, "[[]]".into(), 126), text("[[]]"));
     }
 }

@@ -24,7 +24,7 @@ const SHOWN_STEPS: usize = 6;
 
 /// A value's place in the message.
 #[derive(Clone, Copy)]
-pub(super) struct MessagePath<'p> {
+pub(crate) struct MessagePath<'p> {
     outer: Option<&'p MessagePath<'p>>,
     step: Step<'p>,
 }
@@ -35,19 +35,41 @@ enum Step<'p> {
     Element(usize),
 }
 
+/// The most levels of lists and objects that a message has, itself among them: what the parser reads.
+const MOST_LEVELS: usize = 127;
+
+/// Reads a value that was sent as JSON text. `within` is how many lists and objects of the message it stands in, so that it is no deeper than it
+/// could have been as JSON. `None` for text that is not JSON, or more, or has a member twice, or is too deep.
+pub(crate) fn parse(text: &str, within: usize) -> Option<Json> {
+    let repeated = Repeated::default();
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = Strict::member("", &repeated).deserialize(&mut deserializer).ok()?;
+    deserializer.end().ok()?;
+    (repeated.into_inner().is_none() && is_within(&value, MOST_LEVELS.saturating_sub(within))).then_some(value)
+}
+
+/// Whether a value has at most so many levels.
+fn is_within(value: &Json, levels: usize) -> bool {
+    match value {
+        Json::Array(elements) => levels > 0 && elements.iter().all(|element| is_within(element, levels - 1)),
+        Json::Object(members) => levels > 0 && members.values().all(|member| is_within(member, levels - 1)),
+        _ => true,
+    }
+}
+
 /// The first member that appeared more than once: its name, and the place of its object.
-pub(super) type Repeated = RefCell<Option<(String, String)>>;
+pub(crate) type Repeated = RefCell<Option<(String, String)>>;
 
 /// Reads one value.
 #[derive(Clone, Copy)]
-pub(super) struct Strict<'p> {
+pub(crate) struct Strict<'p> {
     place: MessagePath<'p>,
     repeated: &'p Repeated,
 }
 
 impl<'p> Strict<'p> {
     /// Reads a member of a message; `repeated` gets what appears more than once in its value.
-    pub(super) fn member(name: &'p str, repeated: &'p Repeated) -> Self {
+    pub(crate) fn member(name: &'p str, repeated: &'p Repeated) -> Self {
         Self { place: MessagePath { outer: None, step: Step::Member(name) }, repeated }
     }
 
@@ -148,5 +170,38 @@ fn shown(name: &str) -> String {
     match name.char_indices().nth(SHOWN_CHARACTERS) {
         Some((end, _)) => format!("{}…", &name[..end]),
         None => name.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString as _;
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn text_that_is_json() {
+        for (text, expected) in [
+            ("[1,2]", Some(json!([1, 2]))),
+            (" {\"a\": [\"b\"]}\n", Some(json!({"a": ["b"]}))),
+            ("\"x\"", Some(json!("x"))),
+            ("", None),
+            ("[1", None),
+            ("[1] [2]", None),
+            ("[1],", None),
+            ("[1e999]", None),
+            ("{\"a\":1,\"\\u0061\":2}", None),
+            ("[{\"a\":{\"b\":1,\"b\":1}}]", None),
+        ] {
+            assert_eq!(parse(text, 0), expected, "{text}");
+        }
+        let nested = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
+        for (levels, within, fits) in [(127, 0, true), (128, 0, false), (124, 3, true), (125, 3, false), (1, 127, false), (1, 1000, false)]
+        {
+            assert_eq!(parse(&nested(levels), within).is_some(), fits, "{levels} within {within}");
+        }
+        assert_eq!(parse("1", 1000).map(|value| value.to_string()).as_deref(), Some("1"));
     }
 }

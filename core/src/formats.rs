@@ -1,5 +1,6 @@
-//! `format`, and the texts of dates, times and UUIDs.
+//! The texts that `format` and the types `datetime`, `date` and `uuid` take: the same in an app's files and from a caller.
 
+use alloc::format;
 use core::{
     net::{Ipv4Addr, Ipv6Addr},
     ops::Range,
@@ -8,7 +9,8 @@ use core::{
 use jiff::civil::Date;
 
 /// Whether a text has a format. A format that is not checked fits everything: the bundler says which ones are.
-pub(super) fn is(format: &str, text: &str) -> bool {
+#[must_use]
+pub fn is(format: &str, text: &str) -> bool {
     match format {
         "email" => is_email(text),
         "uri" => is_uri(text),
@@ -23,19 +25,25 @@ pub(super) fn is(format: &str, text: &str) -> bool {
     }
 }
 
-/// RFC 3339, `YYYY-MM-DD` or `YYYY-MM-DD HH:MM:SS`.
-pub(super) fn is_datetime(text: &str) -> bool {
-    is_date(text) || is_rfc3339(text) || text.split_once(' ').is_some_and(|(date, time)| is_date(date) && is_plain_time(time))
+/// RFC 3339, with a space in place of `T`, without an offset, or with one of whole hours (`+02`), too; or `YYYY-MM-DD`. These are the forms in
+/// which databases write a moment and connectors return it. A leap second, an infinity and a year beyond 9999 are none of them.
+#[must_use]
+pub fn is_datetime(text: &str) -> bool {
+    let Some((date, time)) = text.split_once(['T', ' ']) else { return is_date(text) };
+    let (clock, offset) = time.split_at(time.find(['Z', '+', '-']).unwrap_or(time.len()));
+    is_date(date) && is_clock(clock) && (offset.is_empty() || is_offset(offset) || is_offset(&format!("{offset}:00")))
 }
 
 /// `YYYY-MM-DD`, a day of the calendar.
-pub(super) fn is_date(text: &str) -> bool {
+#[must_use]
+pub fn is_date(text: &str) -> bool {
     // The calendar is the library's part. Its reader takes more forms than this one, and a Worker would carry it.
     has_shape(text, "dddd-dd-dd") && Date::new(number(text, 0..4), number(text, 5..7) as i8, number(text, 8..10) as i8).is_ok()
 }
 
 /// 8-4-4-4-12 hexadecimal digits, in either case.
-pub(super) fn is_uuid(text: &str) -> bool {
+#[must_use]
+pub fn is_uuid(text: &str) -> bool {
     has_shape(text, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx")
 }
 
@@ -45,22 +53,20 @@ fn is_rfc3339(text: &str) -> bool {
 }
 
 fn is_offset_time(text: &str) -> bool {
-    let time = match text.strip_suffix('Z') {
-        Some(time) => time,
-        None => {
-            let Some((time, offset)) = text.split_at_checked(text.len().saturating_sub(6)) else { return false };
-            let hours_and_minutes = offset.strip_prefix(['+', '-']).is_some_and(|offset| {
-                has_shape(offset, "dd:dd") && offset.get(..2).is_some_and(|hours| hours < "24") && offset.get(3..).is_some_and(|m| m < "60")
-            });
-            if !hours_and_minutes {
-                return false;
-            }
-            time
-        }
-    };
-    match time.split_once('.') {
+    text.find(['Z', '+', '-']).is_some_and(|at| is_clock(&text[..at]) && is_offset(&text[at..]))
+}
+
+/// `Z`, `+HH:MM` or `-HH:MM`.
+fn is_offset(text: &str) -> bool {
+    let in_range = |digits: &str| has_shape(digits, "dd:dd") && number(digits, 0..2) < 24 && number(digits, 3..5) < 60;
+    text == "Z" || text.strip_prefix(['+', '-']).is_some_and(in_range)
+}
+
+/// `HH:MM:SS`, and a fraction.
+fn is_clock(text: &str) -> bool {
+    match text.split_once('.') {
         Some((time, fraction)) => is_plain_time(time) && !fraction.is_empty() && fraction.bytes().all(|byte| byte.is_ascii_digit()),
-        None => is_plain_time(time),
+        None => is_plain_time(text),
     }
 }
 
@@ -143,17 +149,50 @@ mod tests {
 
     #[test]
     fn datetimes() {
-        for good in ["2026-01-02", "2026-01-02 03:04:05", "2026-01-02T03:04:05Z", "2026-01-02T03:04:05.000001+00:00"] {
+        for good in [
+            "2026-01-02",
+            "2026-01-02 03:04:05",
+            "2026-01-02 03:04:05.123456",
+            "2026-01-02T03:04:05",
+            "2026-01-02T03:04:05.1",
+            "2026-01-02T03:04:05Z",
+            "2026-01-02 03:04:05Z",
+            "2026-01-02T03:04:05.000001+00:00",
+            "2026-01-02 03:04:05.1-08:00",
+            "2026-01-02 03:04:05+00",
+            "2026-01-02T03:04:05.5-08",
+        ] {
             assert!(is_datetime(good), "{good}");
         }
         for bad in [
             "",
-            "2026-01-02T03:04:05",
+            "T",
+            "2026-01-02T",
             "2026-01-02 25:00:00",
+            "2026-01-02T24:00:00",
+            "2026-01-02T23:59:60",
+            "2026-02-29T03:04:05",
             "2026-01-02  03:04:05",
+            "2026-01-02T 03:04:05",
             "2026-01-02 03:04",
+            "2026-01-02T03:04:05.",
+            "2026-01-02T03:04:05+",
+            "2026-01-02T03:04:05+2",
+            "2026-01-02T03:04:05+24",
+            "2026-01-02T03:04:05+0200",
+            "2026-01-02T03:04:05+02:",
+            "2026-01-02T03:04:05Z:00",
+            "1800-01-01 00:00:00+00:53:28",
+            "2026-01-02t03:04:05z",
+            "10000-01-01 00:00:00+00",
+            "0044-03-15 00:00:00+00 BC",
+            "0000-00-00 00:00:00",
+            "infinity",
             "now",
+            "+026-01-02",
+            "é026-01-02x",
             "2026-01-02T03:04:05Z[UTC]",
+            "2026-01-02Té",
         ] {
             assert!(!is_datetime(bad), "{bad}");
         }
