@@ -33,12 +33,15 @@ const provider = new Provider(issuer, {
       enabled: true,
       useGrantedResource: () => true,
       getResourceServerInfo(_, indicator) {
-        if (!/^http:\/\/127\.0\.0\.1:\d+\/mcp$/.test(indicator)) throw new errors.InvalidTarget();
+        // A token for the issuer itself is one that the app must not accept.
+        if (!/^http:\/\/127\.0\.0\.1:\d+\/mcp$/.test(indicator) && indicator !== issuer) throw new errors.InvalidTarget();
         return { scope: scopes, audience: audienceOfAll ?? indicator, accessTokenFormat: format, accessTokenTTL: 600, jwt: { sign: { alg: "RS256" } } };
       },
     },
   },
-  interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
+  interactions: { url: (_, interaction) => `${issuer}/interaction/${interaction.uid}` },
+  issueRefreshToken: (_, client) => client.grantTypeAllowed("refresh_token"),
+  rotateRefreshToken: true,
   findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
 });
 
