@@ -45,8 +45,24 @@ const provider = new Provider(issuer, {
   findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
 });
 
+// Clients that keep no cookies are known by the interaction in the path: what an answer set that led there comes with it.
+const cookies = new Map();
+function remember(request, response) {
+  const [, own] = /^\/(?:interaction|auth)\/([\w-]+)$/.exec(request.url) ?? [];
+  request.headers.cookie ??= cookies.get(own);
+  response.on("finish", () => {
+    const [, next] = /\/(?:interaction|auth)\/([\w-]+)$/.exec(response.getHeader("location") ?? "") ?? [];
+    const jar = new Map((request.headers.cookie ?? "").split("; ").filter(Boolean).map((cookie) => cookie.split("=", 2)));
+    for (const line of [response.getHeader("set-cookie") ?? []].flat()) jar.set(...line.split(";")[0].split("=", 2));
+    if (next) cookies.set(next, [...jar].map((cookie) => cookie.join("=")).join("; "));
+  });
+}
+
 const handler = provider.callback();
 server.on("request", async (request, response) => {
+  remember(request, response);
+  // A client that asks for no scope gets all of them.
+  if (request.url.startsWith("/auth?") && !request.url.includes("&scope=")) request.url += `&scope=${encodeURIComponent(scopes)}`;
   if (!request.url.startsWith("/interaction/")) return handler(request, response);
   try {
     const { prompt, params, session, grantId } = await provider.interactionDetails(request, response);
