@@ -1,23 +1,26 @@
 //! How clients find out where to sign in, and which scopes there are: `server.resource`, `server.authorization_servers`, `server.scopes`,
-//! `require_scope`, `tools.visible`.
+//! `server.sign_in`, `require_scope`, `tools.visible`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use millrace_core::{
     app::{
-        Auth, Authorization, EnvPart, EnvTemplate, ImpliedScopes, KeySource, MiddlewareAction, Prompt, ProtectedResource, RequiredScopes,
-        Resource, ResourceUrl, Tool, is_scope,
+        App, Auth, Authorization, Content, EnvPart, EnvTemplate, Execute, ImpliedScopes, KeySource, MiddlewareAction, Prompt,
+        PromptContent, PromptMessage, ProtectedResource, RequiredScopes, Resource, ResourceUrl, SignIn, Tool, is_scope,
     },
+    pipeline::{scopes_of_app, scopes_of_tool},
     protocol::{check_issuer, check_resource},
 };
+use serde_json::{Value, json};
 
 use crate::{
     app_settings::RootSettings,
     compiler::Compiler,
+    descriptor,
     field::{Field, Shape},
     required_scopes::{REQUIRE_SCOPE, WORDS, not_a_scope, required_scopes, words},
     scope::PathScope,
-    yaml::{Document, Node},
+    yaml::{Document, Entry, Node},
 };
 
 /// Where the metadata is; no endpoint can be there.
@@ -43,6 +46,13 @@ pub(crate) const SCOPES: Field = Field::new(
     "scopes",
     Shape::Map(&WORDS),
     "Scopes that imply others: `{ \"orders:write\": [\"orders:read\"] }`. Who has the first one has the others, too, and what those imply.",
+);
+/// `server.sign_in`
+pub(crate) const SIGN_IN: Field = Field::new(
+    "sign_in",
+    Shape::Word(&["required", "per_tool"], &[]),
+    "Where callers are asked to sign in. `required`: at every request, the handshake and the lists included. `per_tool`: where they ask for \
+     something that is not open to everybody. Not given, `required` where nothing in the app is open, else `per_tool`.",
 );
 /// `tools.visible`
 pub(crate) const VISIBLE: Field = Field::new(
@@ -116,7 +126,157 @@ pub(crate) fn read(
     }
     let resource = resource(compiler, root, server, &auths, &required);
     let implied = implied(compiler, &root.document, server.at("scopes"), &required);
-    (Authorization { resource, implied, lists_callable }, feature_auth.cloned())
+    let mut entrances: Vec<u32> = Vec::new();
+    for (place, tool) in (0_u32..).zip(tools) {
+        let is_known = || entrances.iter().any(|known| tools.get(*known as usize).is_some_and(|known| known.auth == tool.auth));
+        if tool.auth.as_ref().is_some_and(Auth::tells_callers) && !is_known() {
+            entrances.push(place);
+        }
+    }
+    let authorization = Authorization { resource, implied, lists_callable, entrances, ..Authorization::default() };
+    let open = open_parts(tools, prompts, resources);
+    let sign_in = sign_in(compiler, &root.document, server.entry("sign_in"), (&authorization, &auths, &open));
+    (Authorization { sign_in, ..authorization }, feature_auth.cloned())
+}
+
+/// Where callers are asked to sign in: what the root file says, else what follows from the app.
+fn sign_in(
+    compiler: &mut Compiler<'_>,
+    document: &Document,
+    entry: Option<&Entry>,
+    (authorization, auths, open): (&Authorization, &[&Auth], &[String]),
+) -> SignIn {
+    let told: Vec<&&Auth> = auths.iter().filter(|auth| auth.tells_callers()).collect();
+    let Some(entry) = entry else {
+        return if told.is_empty() || !open.is_empty() { SignIn::PerTool } else { SignIn::Required };
+    };
+    let (is_required, is_whole) = (entry.value.text() == Some("required"), !compiler.findings.has_errors());
+    let range = entry.value.range.clone();
+    let takes_keys_only = || told.iter().flat_map(|auth| auth.entries()).all(|entry| matches!(entry, Auth::ApiKey(_) | Auth::AllowAll));
+    if is_required && told.is_empty() {
+        if is_whole {
+            let message = "`sign_in: required` refuses everybody: no `auth` of the app can tell who calls";
+            compiler.error(document, range, message, "Add `auth`, or remove it.");
+        }
+        return SignIn::PerTool;
+    }
+    if is_whole && is_required && !open.is_empty() {
+        let message = format!("`sign_in: required` closes {} to callers without credentials", named(open));
+        compiler.warning(document, range, message, "Give it the `auth` that it shall have, or write `per_tool`.");
+    } else if is_whole && is_required && takes_keys_only() {
+        let message = "`sign_in: required` asks callers to sign in who cannot: every `auth` of the app takes keys";
+        let help =
+            "Add a plugin that takes tokens, such as `jwt`, or remove it: where nothing is open, the handshake needs the key anyway.";
+        compiler.warning(document, range, message, help);
+    } else if is_whole && told.is_empty() {
+        let message = "`sign_in: per_tool` has no effect: no `auth` of the app can tell who calls";
+        compiler.warning(document, range, message, "Add `auth`, or remove it.");
+    } else if is_whole
+        && !is_required
+        && open.is_empty()
+        && !auths.iter().any(|auth| authorization.signs_in(auth))
+        && authorization.lists_callable
+    {
+        let message =
+            "with `sign_in: per_tool` and `visible: callable`, callers without credentials get empty lists, and nothing asks them for any";
+        compiler.warning(document, range, message, "Remove one of them.");
+    }
+    if is_required { SignIn::Required } else { SignIn::PerTool }
+}
+
+/// What of an app is open to callers without credentials, as far as that is known: what a script lets in is not. The tools `search` and
+/// `execute` are as open as what they find and call.
+fn open_parts(tools: &[Tool], prompts: &[Prompt], resources: &[Resource]) -> Vec<String> {
+    let is_open = |tool: &Tool| tool.auth.as_ref().is_none_or(Auth::is_open);
+    let is_open_at = |place: u32| tools.get(place as usize).is_some_and(is_open);
+    let is_own = |tool: &&Tool| !matches!(tool.execute, Execute::Search(_) | Execute::Forward);
+    let open_tools = tools.iter().filter(|tool| is_own(tool) && is_open(tool)).map(|tool| format!("the tool `{}`", tool.name));
+    let is_open_prompt = |prompt: &&Prompt| {
+        let of_tools = |message: &PromptMessage| match &message.content {
+            PromptContent::Tool(used) => is_open_at(used.tool),
+            _ => true,
+        };
+        prompt.scopes.is_none() && prompt.messages.iter().all(of_tools)
+    };
+    let open_prompts = prompts.iter().filter(is_open_prompt).map(|prompt| format!("the prompt `{}`", prompt.name));
+    let is_open_resource = |resource: &&Resource| {
+        let of_tool = match &resource.content {
+            Content::Tool { used, .. } => is_open_at(used.tool),
+            _ => true,
+        };
+        resource.scopes.is_none() && of_tool
+    };
+    let open_resources = resources.iter().filter(is_open_resource).map(|resource| format!("the resource `{}`", name_of(resource)));
+    open_tools.chain(open_prompts).chain(open_resources).collect()
+}
+
+fn name_of(resource: &Resource) -> String {
+    let entry: Option<Value> = serde_json::from_str(&resource.descriptor).ok();
+    entry.and_then(|entry| Some(entry.get("name")?.as_str()?.to_owned())).unwrap_or_default()
+}
+
+/// ``the tool `a` and 2 more``
+fn named(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first, rest @ ..] => format!("{first} and {} more", rest.len()),
+    }
+}
+
+/// Where an app asks callers to sign in, and why, in a sentence; `None` where nothing in it can tell who calls.
+#[must_use]
+pub fn sign_in_summary(app: &App) -> Option<String> {
+    let Authorization { sign_in, entrances, .. } = &app.authorization;
+    if entrances.is_empty() && app.feature_auth.as_ref().is_none_or(|auth| !auth.tells_callers()) {
+        return None;
+    }
+    let open = open_parts(&app.tools, &app.prompts, &app.resources);
+    Some(match (sign_in, open.is_empty()) {
+        (SignIn::Required, true) => {
+            "required of every request, the handshake and the lists included: nothing in the app is open".to_owned()
+        }
+        (SignIn::Required, false) => "required of every request, the handshake and the lists included, as `server.sign_in` says".to_owned(),
+        (SignIn::PerTool, false) => format!("per tool: the handshake and the lists are open, since {} is", named(&open)),
+        (SignIn::PerTool, true) => "per tool: the handshake and the lists are open, as `server.sign_in` says".to_owned(),
+    })
+}
+
+/// Adds what is known only of a whole app: the scopes of all of it, and to the entries of its tools what they demand of their callers.
+///
+/// The entries have it as [OpenAI's clients read it](https://developers.openai.com/apps-sdk/build/auth): they sign in to a tool that says so,
+/// and to no other. An app that tells clients not where to sign in says nothing.
+pub(crate) fn describe(app: &mut App) {
+    app.authorization.scopes = scopes_of_app(app).into_iter().map(str::to_owned).collect();
+    if app.authorization.resource.is_none() {
+        return;
+    }
+    let schemes: Vec<Vec<Value>> = app.tools.iter().map(|tool| security_schemes(app, tool)).collect();
+    for (tool, schemes) in app.tools.iter_mut().zip(schemes).filter(|(_, schemes)| !schemes.is_empty()) {
+        descriptor::add_security_schemes(&mut tool.descriptor, schemes);
+    }
+}
+
+/// What a tool demands of its callers. Nothing is said of one that takes something else than tokens.
+fn security_schemes(app: &App, tool: &Tool) -> Vec<Value> {
+    let authorization = &app.authorization;
+    let oauth =
+        |scopes: Vec<&str>| if scopes.is_empty() { json!({ "type": "oauth2" }) } else { json!({ "type": "oauth2", "scopes": scopes }) };
+    let signs_in = |auth: &Auth| authorization.signs_in(auth);
+    let is_gateway = matches!(tool.execute, Execute::Search(_) | Execute::Forward);
+    let mut schemes = Vec::new();
+    let is_open = tool.auth.as_ref().is_none_or(Auth::is_open);
+    if is_open && authorization.sign_in == SignIn::PerTool {
+        schemes.push(json!({ "type": "noauth" }));
+    }
+    if tool.auth.as_ref().is_some_and(signs_in) {
+        schemes.push(oauth(scopes_of_tool(app, tool)));
+    } else if is_gateway || is_open && authorization.sign_in == SignIn::Required {
+        // What they lead to may need anything.
+        let can_sign_in = app.tools.iter().filter_map(|tool| tool.auth.as_ref()).chain(&app.feature_auth).any(signs_in);
+        schemes.extend(can_sign_in.then(|| oauth(authorization.scopes.iter().map(String::as_str).collect())));
+    }
+    schemes
 }
 
 fn resource(

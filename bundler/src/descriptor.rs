@@ -54,6 +54,23 @@ pub(crate) fn tool(entry: &ToolEntry<'_>) -> String {
     Value::Object(object).to_string()
 }
 
+/// Adds what a tool demands of its callers to its entry: as a member of its own, and in `_meta` for clients whose SDK drops what the protocol
+/// does not know.
+pub(crate) fn add_security_schemes(descriptor: &mut String, schemes: Vec<Value>) {
+    // The bundler wrote it.
+    let Ok(mut object) = serde_json::from_str::<Map<String, Value>>(descriptor) else { return };
+    let schemes = Value::from(schemes);
+    let meta = object.shift_remove("_meta");
+    object.insert("securitySchemes".into(), schemes.clone());
+    let mut meta = match meta {
+        Some(Value::Object(meta)) => meta,
+        _ => Map::new(),
+    };
+    meta.insert("securitySchemes".into(), schemes);
+    object.insert("_meta".into(), meta.into());
+    *descriptor = Value::Object(object).to_string();
+}
+
 /// What the entry of a prompt says of an argument.
 pub(crate) struct ArgumentEntry<'a> {
     /// `name`

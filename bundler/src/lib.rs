@@ -58,6 +58,7 @@ pub mod types;
 mod width;
 mod yaml;
 
+pub use authorization::sign_in_summary;
 pub use diagnostic::{Diagnostic, Problem, Severity};
 pub use links::ScriptStatement;
 pub use lock::{LOCK_FILE, Lock, LockedStatement, ToolStatement};

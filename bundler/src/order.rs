@@ -31,7 +31,7 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
         let help = format!("Add `{}/hello/config.yaml`.", root.tools_folder);
         compiler.findings.warning(&root.document.source, 0..0, "the app has no tools, no prompts and no resources", help);
     }
-    let app = App {
+    let mut app = App {
         name: root.name,
         version: root.version,
         instructions: root.instructions,
@@ -52,6 +52,7 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
         prompts,
         resources,
     };
+    authorization::describe(&mut app);
     if !compiler.findings.has_errors() {
         let measured = budget::measure(&app);
         budget::check(compiler, &root.document, &app, &measured);

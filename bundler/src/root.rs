@@ -160,6 +160,7 @@ static SERVER: Record = Record {
         authorization::RESOURCE,
         authorization::AUTHORIZATION_SERVERS,
         authorization::SCOPES,
+        authorization::SIGN_IN,
         Field::new("body_limit", Shape::Size, "The maximum length of a request.").default("1mb"),
         Field::new("log_level", Shape::Any, "How much is logged.").imported(),
     ],

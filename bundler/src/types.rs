@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use millrace_core::app::{App, FORMAT_INPUT, Input, InputKind, MiddlewareAction, PresentedField, SELECT_INPUT, TextFormat, Tool};
+use millrace_core::app::{App, Auth, FORMAT_INPUT, Input, InputKind, MiddlewareAction, PresentedField, SELECT_INPUT, TextFormat, Tool};
 use millrace_core::{
     ports::{Column, ColumnKind},
     value::MAX_SAFE_INTEGER,
@@ -55,8 +55,9 @@ pub fn declarations(app: &App, statements: &[ToolStatement]) -> String {
         }
         out.push_str("  }\n");
     }
-    // Most apps ask their plugins about tools only.
-    let asks_without_tool = app.authorization.lists_callable || app.feature_auth.is_some();
+    // The handshake and the lists are about no tool.
+    let mut auths = app.tools.iter().filter_map(|tool| tool.auth.as_ref()).chain(&app.feature_auth).flat_map(Auth::entries);
+    let asks_without_tool = auths.any(|auth| matches!(auth, Auth::Script { .. }));
     out.push_str(&TAIL.replace(OR_NULL, if asks_without_tool { " | null" } else { "" }));
     out
 }
@@ -396,7 +397,7 @@ const TAIL: &str = r#"
   export interface AuthPluginPayload {
     readonly headers: { readonly [name: string]: string | undefined };
     readonly policy: { readonly [name: string]: Json };
-    /** The tool; null where a list, a prompt or a resource is asked for. */
+    /** The tool; null at the handshake, and where a list, a prompt or a resource is asked for. */
     readonly tool: string@OR_NULL@;
   }
   /**

@@ -33,7 +33,7 @@ mod transaction;
 mod visit;
 
 pub use auth::{ApiKey, ApiKeys, Auth, ExpectedKey, Policy};
-pub use authorization::{Authorization, ImpliedScopes, ProtectedResource, RequiredScopes, ResourceUrl, is_scope};
+pub use authorization::{Authorization, ImpliedScopes, ProtectedResource, RequiredScopes, ResourceUrl, SignIn, is_scope};
 pub use bundle::{BUNDLE_VERSION, BundleError};
 pub use context::{ContextLayer, ContextSettings, PROTOTYPE_NAMES, RESERVED_NAMES, ValueTemplate, ValueText};
 pub use document::{DocumentNode, Leaf};

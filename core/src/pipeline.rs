@@ -81,7 +81,7 @@ pub use caller::Caller;
 pub use dialogue::Rounds;
 pub use result::{ContentBlock, InputRequired, ToolResult};
 pub use runtime::Pipeline;
-pub use scopes::Operation;
+pub use scopes::{Operation, of_app as scopes_of_app, of_tool as scopes_of_tool};
 pub use stage::Stage;
 
 use call_end::{CallEnd, CallFailure};
@@ -236,7 +236,7 @@ impl Pipeline {
 /// The stages from *authenticate* on.
 async fn stages<'a>(run: &mut Run<'a>, mut inputs: Json, listener: Option<&'a dyn Listener>) -> Result<ToolResult, CallEnd> {
     if let Some(auth) = &run.tool.auth {
-        run.auth = run.at(Stage::Authenticate, authenticate::authenticate(run, auth)).await?;
+        run.auth = run.at(Stage::Authenticate, authenticate::call(run, auth)).await?;
     }
     run.listener = listener;
     run.dialogue = rounds::begin(run, &inputs)?;

@@ -36,6 +36,9 @@
 //! | legacy: the method is known | 200 −32601 |
 //! | the caller is let in (stage *authenticate* of the pipeline) | 401 or 403 with `WWW-Authenticate` |
 //!
+//! Over HTTP, who asks is looked at before step 11f, and where an app requires sign-in, whatever the steps from 7 on say comes after it. See
+//! the module `entrance`.
+//!
 //! Everything after that is HTTP 200: a result, or a JSON-RPC error. A resource that is not there is −32602 for the modern era and
 //! −32002 for the legacy one. (Step 3, authentication, is a stage of the pipeline: tools differ in who may call them.)
 //!
@@ -53,6 +56,7 @@ mod completion;
 mod connection;
 mod discovery;
 mod encode;
+mod entrance;
 mod era;
 mod event_stream;
 mod events;
@@ -137,19 +141,25 @@ impl Protocol {
         match json_rpc::parse(body) {
             Ok(json_rpc::Payload::One(message)) => self.one(request, *message).await,
             Ok(json_rpc::Payload::Batch(messages)) => self.batch(request, messages).await,
-            Err(failure) => http::refuse(&failure),
+            Err(failure) => self.if_let_in(request, None, http::refuse(&failure)).await,
         }
     }
 
     async fn one(self: &Rc<Self>, request: &Rc<Request>, message: json_rpc::Message) -> Response {
         let mut call = match message.into_call() {
             Ok(Some(call)) => call,
-            Ok(None) => return http::accepted(),
-            Err(refused) => return http::reply(encode::MessageReply::failure(refused.id.as_ref(), &refused.failure)),
+            Ok(None) => return self.if_let_in(request, None, http::accepted()).await,
+            Err(refused) => {
+                let reply = http::reply(encode::MessageReply::failure(refused.id.as_ref(), &refused.failure));
+                return self.if_let_in(request, refused.id.as_ref(), reply).await;
+            }
         };
         let selected = match era::select(&call, &request.headers) {
             Ok(selected) => selected,
-            Err(failure) => return http::reply(encode::MessageReply::failure(Some(&call.id), &failure)),
+            Err(failure) => {
+                let reply = http::reply(encode::MessageReply::failure(Some(&call.id), &failure));
+                return self.if_let_in(request, Some(&call.id), reply).await;
+            }
         };
         if let Some(deviation) = selected.deviation {
             self.logged_clients.log(deviation, &call, &request.headers);

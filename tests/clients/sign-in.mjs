@@ -53,17 +53,16 @@ async function browse(url) {
   throw new Error("the server redirects without end");
 }
 
-const open = async () => {
-  const client = new Client({ name: "millrace-tests", version: "1.0.0" });
-  const transport = new StreamableHTTPClientTransport(new URL(server), { authProvider: provider });
-  await client.connect(transport);
-  return { client, transport };
-};
-
-let current = await open();
+// A client that has been connected, or not yet.
+let current;
 async function call(name) {
   for (let round = 0; ; round += 1) {
     try {
+      if (!current) {
+        const client = new Client({ name: "millrace-tests", version: "1.0.0" });
+        current = { client, transport: new StreamableHTTPClientTransport(new URL(server), { authProvider: provider }) };
+        await client.connect(current.transport);
+      }
       const result = await current.client.callTool({ name, arguments: {} });
       return result.content[0].text;
     } catch (error) {
@@ -72,7 +71,7 @@ async function call(name) {
       address = undefined;
       await current.transport.finishAuth(kind === "sdk" ? answer.get("code") : answer);
       await current.client.close();
-      current = await open();
+      current = undefined;
     }
   }
 }

@@ -33,17 +33,36 @@ const provider = new Provider(issuer, {
       enabled: true,
       useGrantedResource: () => true,
       getResourceServerInfo(_, indicator) {
-        if (!/^http:\/\/127\.0\.0\.1:\d+\/mcp$/.test(indicator)) throw new errors.InvalidTarget();
+        // A token for the issuer itself is one that the app must not accept.
+        if (!/^http:\/\/127\.0\.0\.1:\d+\/mcp$/.test(indicator) && indicator !== issuer) throw new errors.InvalidTarget();
         return { scope: scopes, audience: audienceOfAll ?? indicator, accessTokenFormat: format, accessTokenTTL: 600, jwt: { sign: { alg: "RS256" } } };
       },
     },
   },
-  interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
+  interactions: { url: (_, interaction) => `${issuer}/interaction/${interaction.uid}` },
+  issueRefreshToken: (_, client) => client.grantTypeAllowed("refresh_token"),
+  rotateRefreshToken: true,
   findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
 });
 
+// Clients that keep no cookies are known by the interaction in the path: what an answer set that led there comes with it.
+const cookies = new Map();
+function remember(request, response) {
+  const [, own] = /^\/(?:interaction|auth)\/([\w-]+)$/.exec(request.url) ?? [];
+  request.headers.cookie ??= cookies.get(own);
+  response.on("finish", () => {
+    const [, next] = /\/(?:interaction|auth)\/([\w-]+)$/.exec(response.getHeader("location") ?? "") ?? [];
+    const jar = new Map((request.headers.cookie ?? "").split("; ").filter(Boolean).map((cookie) => cookie.split("=", 2)));
+    for (const line of [response.getHeader("set-cookie") ?? []].flat()) jar.set(...line.split(";")[0].split("=", 2));
+    if (next) cookies.set(next, [...jar].map((cookie) => cookie.join("=")).join("; "));
+  });
+}
+
 const handler = provider.callback();
 server.on("request", async (request, response) => {
+  remember(request, response);
+  // A client that asks for no scope gets all of them.
+  if (request.url.startsWith("/auth?") && !request.url.includes("&scope=")) request.url += `&scope=${encodeURIComponent(scopes)}`;
   if (!request.url.startsWith("/interaction/")) return handler(request, response);
   try {
     const { prompt, params, session, grantId } = await provider.interactionDetails(request, response);

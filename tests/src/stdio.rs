@@ -153,7 +153,7 @@ fn is_answer(message: &Value) -> bool {
 type Applies = fn(&Exchange, &str) -> bool;
 
 /// Why an answer may be another one than over HTTP. Each is needed by a case.
-pub const REASONS: [(&str, Applies); 7] = [
+pub const REASONS: [(&str, Applies); 9] = [
     ("there is no other method than POST, and no other path", |request, _| request.method != "POST" || request.path != "/mcp"),
     ("an empty line is nothing", |request, _| request.body.trim().is_empty()),
     ("there is no form of the body to agree on", |_, expected| ["HTTP 415", "HTTP 406"].iter().any(|status| expected.starts_with(status))),
@@ -164,6 +164,10 @@ pub const REASONS: [(&str, Applies); 7] = [
     ("the version is in the message, or agreed on before", |request, expected| {
         has(request, &["mcp-protocol-version"]) && (expected.contains("\"code\":-32022") || expected.contains("\"code\":-32602"))
     }),
+    ("nobody is asked to sign in before a call", |request, expected| {
+        expected.contains("\nwww-authenticate: ") && !request.body.contains("\"tools/call\"")
+    }),
+    ("a refused call has no challenge in its result", |_, expected| expected.contains("\"mcp/www_authenticate\"")),
     ("there are no header fields of a single message", |request, expected| {
         expected.starts_with("HTTP 431") || has(request, &["traceparent"]) || is_repeated(request)
     }),
@@ -280,8 +284,8 @@ impl Clients<'_> {
             let line = pipe.line().unwrap_or_else(|| panic!("the output ended at {request:?}"));
             if line == r#"{"jsonrpc":"2.0","id":"after","result":{}}"# {
                 is_after = true;
-                // What is no message at all has no answer here, and may have one over HTTP.
-                is_answered |= request.body.trim().is_empty();
+                // What is no message at all and what wants no answer has none here, and may have one over HTTP.
+                is_answered |= request.body.trim().is_empty() || !request.body.contains("\"id\"");
                 continue;
             }
             is_answered |= serde_json::from_str(&line).is_ok_and(|message| is_answer(&message));

@@ -1,4 +1,5 @@
-//! Real clients sign in at a real authorization server: from the first 401 to the tool's answer, and once more from a 403.
+//! Real clients sign in at a real authorization server: at the handshake, or at the first call and once more at a 403, where the app asks for
+//! no more than a call needs.
 //!
 //! The server and the clients are installed by `scripts/setup`.
 
@@ -64,20 +65,75 @@ impl Drop for AuthorizationServer {
     }
 }
 
-/// What every client must see: it asks for what the first call needs and no more, and at the second call for all of that one at once.
-fn expect(answer: &Json, resource: &str) {
-    let all = "notes:read notes:write notes:publish";
-    let asked = value!([{ "scope": "notes:read", "resource": resource }, { "scope": all, "resource": resource }]);
-    let expected =
-        value!({ "read": "ada: notes:read", "published": format!("ada: {all}"), "again": format!("ada: {all}"), "asked": asked });
+/// All that something in the app needs, and all that its second tool needs.
+const ALL: &str = "notes:read notes:write notes:publish";
+
+#[derive(Clone, Copy)]
+enum Where {
+    /// The app asks at the handshake, for all of its scopes.
+    Handshake,
+    /// It asks at the first call for what that one needs and no more, and at the second one for all of that at once.
+    Calls,
+}
+
+/// What every client must see.
+fn expect(answer: &Json, resource: &str, asks_at: Where) {
+    let said = |scopes: &str| format!("ada: {scopes}");
+    let expected = match asks_at {
+        Where::Handshake => {
+            value!({ "read": said(ALL), "published": said(ALL), "again": said(ALL), "asked": [{ "scope": ALL, "resource": resource }] })
+        }
+        Where::Calls => {
+            let asked = value!([{ "scope": "notes:read", "resource": resource }, { "scope": ALL, "resource": resource }]);
+            value!({ "read": said("notes:read"), "published": said(ALL), "again": said(ALL), "asked": asked })
+        }
+    };
     assert_eq!(*answer, expected, "{answer:#}");
+}
+
+#[test]
+fn clients_sign_in_at_the_handshake() {
+    let (server, folder) = (AuthorizationServer::start("opaque", None), tempfile::tempdir().unwrap());
+    let host = server.app(folder.path(), |settings| settings);
+    every_client(&format!("http://127.0.0.1:{}/mcp", host.port), Where::Handshake);
 }
 
 #[test]
 fn clients_sign_in_and_step_up() {
     let (server, folder) = (AuthorizationServer::start("opaque", None), tempfile::tempdir().unwrap());
+    let host = server.app(folder.path(), |settings| settings.replace("server:\n", "server:\n  sign_in: per_tool\n"));
+    every_client(&format!("http://127.0.0.1:{}/mcp", host.port), Where::Calls);
+}
+
+#[test]
+fn a_client_that_looks_only_at_the_handshake_signs_in() {
+    let (server, folder) = (AuthorizationServer::start("opaque", None), tempfile::tempdir().unwrap());
     let host = server.app(folder.path(), |settings| settings);
-    every_client(&format!("http://127.0.0.1:{}/mcp", host.port));
+    let answer = json(node("handshake.mjs", &[&format!("http://127.0.0.1:{}/mcp", host.port), "desktop"]));
+    let expected = value!({
+        "first": 401, "scope": ALL, "second": 200, "server": "sign-in-app", "published": format!("ada: {ALL}"), "refused": [401, true]
+    });
+    assert_eq!(answer, expected, "{answer:#}");
+}
+
+/// The checks of mcp-authlab against the app: metadata, challenges, tokens of others, forged ones, the sign-in itself.
+#[test]
+fn a_scanner_of_authorization_finds_nothing_missing() {
+    let (server, folder) = (AuthorizationServer::start("opaque", None), tempfile::tempdir().unwrap());
+    let host = server.app(folder.path(), |settings| settings);
+    let (url, tokens) = (format!("http://127.0.0.1:{}/mcp", host.port), folder.path().join("tokens.json"));
+    let scanner = |arguments: &[&str]| {
+        let mut command = Command::new(installed("venv/bin/mcp-authlab"));
+        let output = command.args(arguments).arg(&url).env("MCP_AUTHLAB_TOKENS", &tokens).output().unwrap();
+        assert!(output.status.success(), "{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        output
+    };
+    scanner(&["login", "--no-browser"]);
+    let report = json(scanner(&["scan", "--format", "json", "--fail-under", "A", "--tool", "notes-publish"]));
+    // Where there are no sessions, nothing of them can be looked at.
+    let has_run = |result: &&Json| result["applicable"] == false || ["pass", "warn"].iter().any(|status| result["status"] == *status);
+    let left: Vec<&Json> = report["results"].as_array().unwrap().iter().filter(|result| !has_run(result)).collect();
+    assert_eq!((report["grade"].as_str(), left), (Some("A"), Vec::new()), "{report:#}");
 }
 
 #[test]
@@ -98,19 +154,20 @@ fn sign_in_with(format: &str, auth: &str) {
         let lines = settings.lines().filter(|line| !line.contains("authorization_servers") && !line.starts_with("auth:"));
         lines.chain([auth]).collect::<Vec<_>>().join("\n")
     });
-    every_client(&format!("http://127.0.0.1:{}/mcp", host.port));
+    every_client(&format!("http://127.0.0.1:{}/mcp", host.port), Where::Handshake);
 }
 
-fn every_client(url: &str) {
+fn every_client(url: &str, asks_at: Where) {
     for kind in ["sdk", "client"] {
         println!("{kind}");
-        expect(&json(node("sign-in.mjs", &[url, kind, "desktop"])), url);
+        expect(&json(node("sign-in.mjs", &[url, kind, "desktop"])), url, asks_at);
         // A client that nobody knows registers itself first.
         let answer = json(node("sign-in.mjs", &[url, kind]));
-        let asked = value!([{ "scope": "notes:read", "resource": url }]);
-        assert_eq!(answer, value!({ "read": "ada: notes:read", "again": "ada: notes:read", "asked": asked }), "{answer:#}");
+        let scopes = if matches!(asks_at, Where::Handshake) { ALL } else { "notes:read" };
+        let (said, asked) = (format!("ada: {scopes}"), value!([{ "scope": scopes, "resource": url }]));
+        assert_eq!(answer, value!({ "read": said, "again": said, "asked": asked }), "{answer:#}");
     }
     println!("python");
     let script = root().join("tests/clients/sign_in.py");
-    expect(&json(Command::new(installed("venv/bin/python")).arg(script).args([url, "desktop"]).output().unwrap()), url);
+    expect(&json(Command::new(installed("venv/bin/python")).arg(script).args([url, "desktop"]).output().unwrap()), url, asks_at);
 }

@@ -430,6 +430,23 @@ fn credentials_come_from_the_environment_and_nowhere_else() {
     assert!(said.contains("MILLRACE_HEADER_HOST") && !said.contains("hunter2"), "{said}");
 }
 
+/// Where every request over HTTP needs credentials, a client that started the process still finds out what there is; its calls need them.
+#[test]
+fn nobody_is_asked_to_sign_in_at_the_handshake() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "millrace.yaml", "name: locked\nserver: { sign_in: required }\nauth: { plugin: api_key, policy: { value: k } }\n");
+    write(folder.path(), "app/tools/greet/config.yaml", "description: A script.\n");
+    write(folder.path(), "app/tools/greet/handler.ts", "export default () => 'hello';\n");
+    for (env, is_refused) in [(&[][..], true), (&[("MILLRACE_HEADER_X_API_KEY", "k")][..], false)] {
+        let mut pipe = started(folder.path(), &[], env);
+        assert_eq!(initialize(&mut pipe, "2025-11-25")["result"]["serverInfo"]["name"], "locked");
+        let (_, list) = pipe.ask(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+        assert_eq!(list["result"]["tools"][0]["name"], "greet", "{list}");
+        let (_, answer) = pipe.ask(&call(3, "greet", &json!({})));
+        assert_eq!(answer.get("error").is_some(), is_refused, "{answer}");
+    }
+}
+
 #[test]
 fn a_call_that_cannot_be_stopped_costs_its_own_client_an_error_and_no_more() {
     let folder = app(1);

@@ -246,12 +246,22 @@ const say = (text) => {
   byId("status").textContent = text;
 };
 
+// The app lets nobody see it who does not say who it is.
+class Locked extends Error {
+  constructor() {
+    super("this app asks every caller who it is. Fill in the header with your credentials; the lists follow.");
+  }
+}
+
 let loads = 0;
 async function load() {
   const own = ++loads;
-  const hello = (
-    await ask("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "millrace-page", version: "1" } })
-  ).message;
+  const { status, message: hello } = await ask("initialize", {
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    clientInfo: { name: "millrace-page", version: "1" },
+  });
+  if (status === 401 || status === 403) throw new Locked();
   if (!hello.result) throw new Error(hello.error?.message ?? "the server did not answer `initialize`");
   const { serverInfo: server, capabilities = {}, instructions } = hello.result;
   const found = new Map();
@@ -352,11 +362,11 @@ async function follow() {
       }
       isAway = false;
       await followOthers();
-    } catch {
+    } catch (error) {
       isAway = true;
       // What was not loaded is loaded at the next attempt.
       version = undefined;
-      say("No connection. Trying again …");
+      say(error instanceof Locked ? "Not let in." : "No connection. Trying again …");
     }
   }
 }

@@ -37,6 +37,18 @@ impl Auth {
         }
     }
 
+    /// Whether it lets in callers without credentials, as far as that is known before it is asked: what a script does is not.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.entries().contains(&Self::AllowAll)
+    }
+
+    /// Whether it can tell who calls.
+    #[must_use]
+    pub fn tells_callers(&self) -> bool {
+        self.entries().iter().any(|entry| *entry != Self::AllowAll)
+    }
+
     /// The scopes that its policy requires, as far as it lists them. Of several plugins, those of tokens: keys get none by a challenge.
     pub fn required_scopes(&self) -> impl Iterator<Item = &String> {
         let is_one = !matches!(self, Self::Any(_));

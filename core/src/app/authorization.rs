@@ -8,7 +8,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::EnvTemplate;
+use super::{Auth, EnvTemplate, TokenCarrier};
 
 /// What the root file says of sign-in as a whole; the `auth` of a tool says who may call it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +19,23 @@ pub struct Authorization {
     pub implied: Vec<ImpliedScopes>,
     /// `tools.visible: callable`: lists leave out what their caller cannot call.
     pub lists_callable: bool,
+    /// Where callers are asked to sign in.
+    pub sign_in: SignIn,
+    /// Whom the app as a whole asks who calls: the places of tools in [`App::tools`](super::App::tools), one for each distinct `auth` that
+    /// can tell. [`App::feature_auth`](super::App::feature_auth) is asked, too.
+    pub entrances: Vec<u32>,
+    /// What a client that signs in before it calls anything is told to ask for: all that something in the app requires, of alternatives one.
+    pub scopes: Vec<String>,
+}
+
+/// `server.sign_in`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SignIn {
+    /// `per_tool`: what is open to everybody needs no credentials, the handshake and the lists included.
+    #[default]
+    PerTool,
+    /// `required`: no request is answered without good credentials, the handshake and the lists included.
+    Required,
 }
 
 /// The endpoint as a protected resource of OAuth ([RFC 9728](https://www.rfc-editor.org/rfc/rfc9728)).
@@ -60,6 +77,17 @@ pub struct RequiredScopes {
 }
 
 impl Authorization {
+    /// Whether a caller without credentials can get what this `auth` demands by signing in: it takes tokens that clients fetch by themselves,
+    /// or is a script of an app that tells clients where to sign in.
+    #[must_use]
+    pub fn signs_in(&self, auth: &Auth) -> bool {
+        auth.entries().iter().any(|entry| match entry {
+            Auth::Jwt(policy) => policy.carrier == TokenCarrier::Bearer,
+            Auth::Script { .. } => self.resource.is_some(),
+            Auth::AllowAll | Auth::ApiKey(_) | Auth::Any(_) => false,
+        })
+    }
+
     /// Whether who was granted `granted` has `scope`: by its name, or because a broader one implies it.
     #[must_use]
     pub fn grants(&self, granted: &[&str], scope: &str) -> bool {

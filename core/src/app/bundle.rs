@@ -6,7 +6,7 @@ use core::fmt;
 
 use super::{
     App, Audit, Auth, Bind, Content, EpochWrites, Execute, MiddlewareAction, Part, Piece, PresentedField, PromptContent, Resource, Root,
-    ScriptRef, Source, Tool, Transaction, TransactionStep,
+    ScriptRef, SignIn, Source, Tool, Transaction, TransactionStep,
 };
 
 const MAGIC: &[u8; 8] = b"MILLRACE";
@@ -133,6 +133,14 @@ impl App {
             (self.resources.iter().all(sorted), "the files of a resource are not sorted by name"),
             (self.tools.iter().all(refers), "a tool refers to something that it does not have"),
             (self.feature_auth.as_ref().map_or(!has_scopes, is_auth), "its prompts and resources require scopes of nobody"),
+            (
+                self.authorization.entrances.iter().all(|place| self.tools.get(*place as usize).is_some_and(|tool| tool.auth.is_some())),
+                "a tool that is asked who calls has no `auth`",
+            ),
+            (
+                self.authorization.sign_in == SignIn::PerTool || !self.authorization.entrances.is_empty() || self.feature_auth.is_some(),
+                "it requires sign-in, and nothing in it can tell who calls",
+            ),
             (self.authorization.implied.is_sorted_by(|a, b| a.scope < b.scope), "its scopes are not sorted by name"),
             (
                 arguments.all(|argument| argument.complete.as_ref().is_none_or(|completer| is_tool(completer.tool)))

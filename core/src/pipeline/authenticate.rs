@@ -95,6 +95,37 @@ pub(super) async fn authenticate(run: &Run<'_>, auth: &Auth) -> FaultResult<Opti
     Err(fault)
 }
 
+/// The principal of a call. Where the app lets nobody in without sign-in, a caller without one is refused.
+///
+/// # Errors
+/// Those of [`authenticate`].
+pub(super) async fn call(run: &Run<'_>, auth: &Auth) -> FaultResult<Option<Json>> {
+    match authenticate(run, auth).await {
+        Ok(None) if run.operation.needs_caller && !auth.is_open() => Err(nobody()),
+        answer => answer,
+    }
+}
+
+/// The refusal of a caller whom a plugin lets in without saying who it is.
+pub(super) fn nobody() -> Box<Fault> {
+    refused("the plugin names nobody, and nothing in the app is open to callers without credentials")
+}
+
+/// Whether a caller sent a token or a key that one of these plugins looks at. What a script reads beside a token is not known.
+pub(super) fn sends_credentials<'a>(headers: &Headers, mut auths: impl Iterator<Item = &'a Auth>) -> bool {
+    let looks_at = |auth: &Auth| match auth {
+        Auth::ApiKey(_) => sent_key(headers).is_some(),
+        Auth::Script { .. } => sent_bearer(headers).is_some(),
+        Auth::Jwt(policy) => match &policy.carrier {
+            TokenCarrier::Bearer => sent_bearer(headers).is_some(),
+            TokenCarrier::Field(name) => headers.first(name).is_some(),
+            TokenCarrier::Platform(_) => false,
+        },
+        Auth::AllowAll | Auth::Any(_) => false,
+    };
+    auths.any(|auth| auth.entries().iter().any(looks_at))
+}
+
 /// Asks one plugin, which is not `any`.
 async fn ask(run: &Run<'_>, auth: &Auth) -> Answer {
     match auth {
@@ -176,11 +207,12 @@ fn unhex(text: &str) -> Option<[u8; DIGEST_BYTES]> {
 }
 
 fn sent_key(headers: &Headers) -> Option<&str> {
-    let bearer = || {
-        let (scheme, token) = headers.first("authorization")?.trim().split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then_some(token)
-    };
-    headers.first(KEY_FIELD).or_else(bearer).map(str::trim).filter(|key| !key.is_empty())
+    headers.first(KEY_FIELD).map(str::trim).or_else(|| sent_bearer(headers)).filter(|key| !key.is_empty())
+}
+
+fn sent_bearer(headers: &Headers) -> Option<&str> {
+    let (scheme, token) = headers.first("authorization")?.trim().split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim()).filter(|token| !token.is_empty())
 }
 
 async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &Policy) -> FaultResult<Option<Json>> {

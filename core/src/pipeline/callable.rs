@@ -1,22 +1,24 @@
 //! What a caller can call, as far as that is known without calling it: `tools.visible: callable`.
 //!
 //! Each distinct `auth` is asked once. Then the scopes of `require_scope` decide, and the conditions of `require` that look at nothing but
-//! the principal. What only a script of the middleware or the inputs can tell is taken to be allowed: a list is no lock.
+//! the principal. What only a script of the middleware or the inputs can tell is taken to be allowed: a list is no lock. A caller without
+//! credentials sees what signing in may open: else nothing would ever ask it to.
 
 use alloc::{rc::Rc, vec::Vec};
 use core::cell::RefCell;
 
-use super::{caller::Caller, runtime::Pipeline, scopes};
+use super::{authenticate, caller::Caller, runtime::Pipeline, scopes};
 use crate::{
     Json,
     app::{Auth, Completer, Content, MiddlewareAction, Prompt, PromptContent, RequiredScopes, Resource, Tool},
     expression::{Expression, Step},
+    fault::FaultResult,
 };
 
 /// What one caller can call.
 pub struct Callable<'a> {
-    pipeline: &'a Pipeline,
-    caller: Caller<'a>,
+    pub(super) pipeline: &'a Pipeline,
+    pub(super) caller: Caller<'a>,
     /// Who the caller is for each `auth` that was asked; `None` where it refused.
     known: RefCell<Vec<(&'a Auth, Answer)>>,
 }
@@ -37,6 +39,7 @@ impl<'a> Callable<'a> {
     pub async fn tool(&self, tool: &'a Tool) -> bool {
         let principal = match &tool.auth {
             None => None,
+            Some(auth) if self.may_sign_in(auth) => return true,
             Some(auth) => match self.answer(auth, Some(tool)).await {
                 Some(principal) => principal,
                 None => return false,
@@ -96,6 +99,9 @@ impl<'a> Callable<'a> {
     async fn has(&self, required: Option<&'a RequiredScopes>) -> bool {
         let Some(required) = required else { return true };
         let Some(auth) = &self.pipeline.app.feature_auth else { return false };
+        if self.may_sign_in(auth) {
+            return true;
+        }
         let like = self.pipeline.app.tools.iter().find(|tool| tool.auth.as_ref() == Some(auth));
         let Some(principal) = self.answer(auth, like).await else { return false };
         required.missing(&self.pipeline.app.authorization, &scopes::granted(principal.as_deref())).is_none()
@@ -106,9 +112,22 @@ impl<'a> Callable<'a> {
         if let Some(answer) = known {
             return answer;
         }
+        self.ask(auth, like).await.ok()
+    }
+
+    /// Asks, and remembers the answer.
+    pub(super) async fn ask(&self, auth: &'a Auth, like: Option<&'a Tool>) -> FaultResult<Option<Rc<Json>>> {
         let answer = self.pipeline.identify(self.caller, auth, like).await.map(|principal| principal.map(Rc::new));
-        self.known.borrow_mut().push((auth, answer.clone()));
+        self.known.borrow_mut().push((auth, answer.as_ref().ok().cloned()));
         answer
+    }
+
+    /// Whether the caller sent no credentials, and may get by signing in what this `auth` demands.
+    fn may_sign_in(&self, auth: &Auth) -> bool {
+        let Caller { headers, platform_caller, .. } = self.caller;
+        platform_caller.is_none()
+            && self.pipeline.app.authorization.signs_in(auth)
+            && !authenticate::sends_credentials(headers, self.pipeline.entrances().map(|(auth, _)| auth))
     }
 }
 

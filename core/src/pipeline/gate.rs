@@ -1,8 +1,9 @@
-//! Who asks, where no tool is called: for a prompt or a resource with `require_scope`, and for a list of what can be called.
+//! Who asks, where no tool is called: for the app as a whole, for a prompt or a resource with `require_scope`, and for a list of what can be
+//! called.
 //!
 //! The plugin runs as in stage *authenticate*, with the limits of a tool that has it, and is told of no tool.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{boxed::Box, string::String, vec::Vec};
 
 use serde_json::Map;
 
@@ -10,6 +11,7 @@ use super::{
     authenticate,
     call::{Call, Trace},
     call_end::{CallEnd, CallFailure},
+    callable::Callable,
     caller::Caller,
     dialogue::Rounds,
     middleware,
@@ -24,8 +26,9 @@ use super::{
 };
 use crate::{
     Json,
-    app::{Auth, ContextSettings, ErrorStyle, Errors, Execute, Limits, OnExceed, OnTooMany, ScriptLimits, SearchIndex, Tool},
-    fault::{FaultResult, Remedy},
+    app::{Auth, ContextSettings, ErrorStyle, Errors, Execute, Limits, OnExceed, OnTooMany, ScriptLimits, SearchIndex, SignIn, Tool},
+    fault::{Fault, FaultResult, Refusal, Remedy},
+    headers::Headers,
     ports::RunningCall,
 };
 
@@ -62,23 +65,92 @@ impl Pipeline {
         })
     }
 
-    /// The principal that an `auth` finds; `None` where it refuses, or cannot tell. What is not the caller's fault is logged. `like` is a
-    /// tool that has this `auth`.
-    pub(super) async fn identify(&self, caller: Caller<'_>, auth: &Auth, like: Option<&Tool>) -> Option<Option<Json>> {
+    /// The principal that an `auth` finds. What is not the caller's fault is logged. `like` is a tool that has this `auth`.
+    ///
+    /// # Errors
+    /// It refuses the caller, or cannot tell.
+    pub(super) async fn identify(&self, caller: Caller<'_>, auth: &Auth, like: Option<&Tool>) -> FaultResult<Option<Json>> {
         let gate = gate(caller.method, auth, like.map_or(LIMITS, |tool| Limits { rate: None, concurrency: None, ..tool.limits.clone() }));
         let record = Record::unobserved(self);
         let run = begin(self, caller, &gate, Operation::default(), &record);
-        match ask(&run, auth).await {
-            Ok(principal) => Some(principal),
-            Err(why) => {
-                let why = run.secrets().strike_failed(told(&run, why));
-                let (CallFailure::Fault(fault) | CallFailure::Reply(fault)) = &why;
-                if fault.remedy != Remedy::Caller {
-                    record.failed(self, Subject { tool: caller.method, request_id: caller.request_id, method: caller.method }, &why);
-                }
-                None
+        let why = match ask(&run, auth).await {
+            Ok(principal) => return Ok(principal),
+            Err(why) => run.secrets().strike_failed(told(&run, why)),
+        };
+        if matches!(&why, CallFailure::Fault(fault) | CallFailure::Reply(fault) if fault.remedy != Remedy::Caller) {
+            self.refuse(caller, &why);
+        }
+        let (CallFailure::Fault(fault) | CallFailure::Reply(fault)) = why;
+        Err(fault)
+    }
+
+    /// Those who can tell who calls the app, each with a tool that asks it.
+    pub(super) fn entrances(&self) -> impl Iterator<Item = (&Auth, Option<&Tool>)> {
+        let of_tools = || {
+            let tools = self.app.authorization.entrances.iter().filter_map(|place| self.app.tools.get(*place as usize));
+            tools.filter_map(|tool| Some((tool.auth.as_ref()?, Some(tool))))
+        };
+        let of_features = self.app.feature_auth.as_ref().filter(|auth| auth.tells_callers());
+        let of_features = of_features.filter(|auth| !of_tools().any(|(known, _)| known == *auth)).map(|auth| (auth, None));
+        of_tools().chain(of_features)
+    }
+
+    /// Whether a request that calls nothing with an `auth` of its own needs a look at its caller before it is answered.
+    #[must_use]
+    pub fn asks_at_the_entrance(&self, headers: &Headers) -> bool {
+        self.app.authorization.sign_in == SignIn::Required
+            || authenticate::sends_credentials(headers, self.entrances().map(|(auth, _)| auth))
+    }
+
+    /// Tells the log of a caller that was not let in.
+    fn refuse(&self, caller: Caller<'_>, why: &CallFailure) {
+        let subject = Subject { tool: caller.method, request_id: caller.request_id, method: caller.method };
+        Record::unobserved(self).failed(self, subject, why);
+    }
+}
+
+impl<'a> Callable<'a> {
+    /// Lets a caller into the app, or not: one of its plugins has to know it. Nobody is refused at what is open because no plugin could tell.
+    ///
+    /// # Errors
+    /// That of the plugin which says most about the caller, with the scopes of the whole app.
+    pub async fn enter(&self) -> FaultResult<()> {
+        let pipeline: &'a Pipeline = self.pipeline;
+        let authorization = &pipeline.app.authorization;
+        let is_required = authorization.sign_in == SignIn::Required;
+        let mut refused: Option<Box<Fault>> = None;
+        for (auth, like) in pipeline.entrances() {
+            let fault = match self.ask(auth, like).await {
+                Ok(None) if is_required => authenticate::nobody(),
+                Ok(_) => return Ok(()),
+                Err(fault) => fault,
+            };
+            let is_plain = matches!(fault.refusal, Some(Refusal::Unauthorized)) && fault.remedy == Remedy::Caller;
+            if !is_plain && !is_required {
+                return Ok(());
+            }
+            if refused.is_none() || !is_plain {
+                refused = Some(fault);
             }
         }
+        let Some(mut fault) = refused else { return Ok(()) };
+        let mut scopes = authorization.scopes.clone();
+        match &fault.refusal {
+            Some(Refusal::Unauthorized) => fault.scopes = scopes,
+            Some(Refusal::Forbidden(missing)) if !missing.is_empty() => {
+                let others: Vec<String> = missing.iter().filter(|scope| !scopes.contains(scope)).cloned().collect();
+                scopes.extend(others);
+                fault.scopes = scopes;
+            }
+            _ => {}
+        }
+        let why = CallFailure::Fault(fault);
+        // What the operator has to mend is in the log already.
+        if matches!(&why, CallFailure::Fault(fault) if fault.remedy == Remedy::Caller) {
+            pipeline.refuse(self.caller, &why);
+        }
+        let (CallFailure::Fault(fault) | CallFailure::Reply(fault)) = why;
+        Err(fault)
     }
 }
 

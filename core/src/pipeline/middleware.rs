@@ -13,7 +13,7 @@ use super::{
     chain::Seen,
     context::{Context, merge, set},
     guard,
-    identity::canonical,
+    identity::{self, canonical},
     json_text::word,
     observed::observed,
     record::Subject,
@@ -127,9 +127,15 @@ fn defect(run: &Run<'_>, script: &ScriptRef, problem: &str) -> Fault {
     Fault::new(Stage::Middleware, "SCRIPT_RESULT", message).by_author()
 }
 
-/// Refuses a caller that was not granted what is required.
+/// Refuses a caller that was not granted what is required. One that nobody named is asked who it is.
 pub(super) fn require_scope(run: &Run<'_>, stage: Stage, principal: Option<&Json>, required: &RequiredScopes) -> FaultResult<()> {
     let Some(missing) = required.missing(&run.pipeline.app.authorization, &scopes::granted(principal)) else { return Ok(()) };
+    if principal.is_none_or(identity::is_nobody) {
+        let mut fault = Fault::new(stage, "UNAUTHORIZED", format!("Unauthorized: callers without credentials lack {missing}."))
+            .suggesting("Send valid credentials: without them, every call is refused.");
+        fault.refusal = Some(Refusal::Unauthorized);
+        return Err(fault.into());
+    }
     let mut fault = Fault::new(stage, FORBIDDEN, format!("Forbidden: the credentials lack {missing}."))
         .suggesting("Use credentials that have the scope: with these, every call is refused.");
     fault.refusal = Some(Refusal::Forbidden(missing.all.into_iter().chain(missing.any.into_iter().take(1)).collect()));

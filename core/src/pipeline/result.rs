@@ -1,9 +1,12 @@
 //! The result of a call, before the protocol writes it.
 
-use alloc::{format, string::String, vec::Vec};
+use alloc::{format, string::String, vec, vec::Vec};
 
 use super::json_text::text_of;
-use crate::Json;
+use crate::{
+    Json,
+    fault::{Fault, Severity},
+};
 
 /// What stage *serialize* makes: a `CallToolResult` of any era.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,7 +23,20 @@ pub struct ToolResult {
     pub input: Option<InputRequired>,
 }
 
+/// The member of `_meta` with the fields of a fault.
+const ERROR_META: &str = "millrace/error";
+
 impl ToolResult {
+    /// The result of a call of `tool` that ended with a fault.
+    pub(crate) fn failed(tool: &str, fault: &Fault) -> Self {
+        Self {
+            content: vec![ContentBlock::Text(fault.envelope(tool))],
+            is_error: fault.severity != Severity::Warning,
+            meta: vec![(ERROR_META.into(), fault.meta())],
+            ..Self::default()
+        }
+    }
+
     /// Whether the first block is the structured content as text.
     pub(crate) fn is_doubled(&self) -> bool {
         match (&self.structured, self.content.first()) {

@@ -8,7 +8,7 @@ use alloc::{string::String, vec::Vec};
 
 use crate::{
     Json,
-    app::{App, MiddlewareAction, PromptContent, PromptMessage, RequiredScopes, Tool},
+    app::{App, Auth, Authorization, MiddlewareAction, PromptContent, PromptMessage, RequiredScopes, Tool},
 };
 
 /// What a call is a part of: the scopes of the whole are asked for at once.
@@ -20,6 +20,8 @@ pub struct Operation<'a> {
     pub messages: &'a [PromptMessage],
     /// The tool of the resource or the completion; its place in [`App::tools`].
     pub tool: Option<u32>,
+    /// Whether a caller whom the tool's `auth` lets in without saying who it is, is refused.
+    pub needs_caller: bool,
 }
 
 /// The scopes of a principal.
@@ -47,16 +49,42 @@ pub(super) fn needed<'a>(app: &'a App, tool: Option<&'a Tool>, operation: Operat
     let tools: Vec<&Tool> = tool.into_iter().chain(of_prompt).chain(of_resource).collect();
     let of_feature = operation.scopes.and(app.feature_auth.as_ref());
     let auths = of_feature.into_iter().chain(tools.iter().filter_map(|tool| tool.auth.as_ref()));
-    let rules = || operation.scopes.into_iter().chain(tools.iter().flat_map(|tool| required(tool)));
+    let rules: Vec<&RequiredScopes> = operation.scopes.into_iter().chain(tools.iter().flat_map(|tool| required(tool))).collect();
+    chosen(&app.authorization, auths, &rules, granted)
+}
+
+/// The scopes that a call of a tool can need; for what the tool says of itself.
+#[must_use]
+pub fn of_tool<'a>(app: &'a App, tool: &'a Tool) -> Vec<&'a str> {
+    needed(app, Some(tool), Operation::default(), &[])
+}
+
+/// The scopes that anything in an app can need, of alternatives one.
+#[must_use]
+pub fn of_app(app: &App) -> Vec<&str> {
+    let auths = app.feature_auth.iter().chain(app.tools.iter().filter_map(|tool| tool.auth.as_ref()));
+    let of_prompts = app.prompts.iter().filter_map(|prompt| prompt.scopes.as_ref());
+    let of_resources = app.resources.iter().filter_map(|resource| resource.scopes.as_ref());
+    let rules: Vec<&RequiredScopes> = app.tools.iter().flat_map(required).chain(of_prompts).chain(of_resources).collect();
+    chosen(&app.authorization, auths, &rules, &[])
+}
+
+/// Each scope of policies and rules once; of the alternatives of a rule, one.
+fn chosen<'a>(
+    authorization: &Authorization,
+    auths: impl Iterator<Item = &'a Auth>,
+    rules: &[&'a RequiredScopes],
+    granted: &[&str],
+) -> Vec<&'a str> {
     let mut needed: Vec<&str> = Vec::new();
     let policies = auths.flat_map(|auth| auth.required_scopes());
-    for scope in policies.chain(rules().flat_map(|rule| &rule.all)) {
+    for scope in policies.chain(rules.iter().flat_map(|rule| &rule.all)) {
         if !needed.contains(&scope.as_str()) {
             needed.push(scope);
         }
     }
-    for rule in rules() {
-        let has = |scopes: &[&str]| rule.any.iter().find(|scope| app.authorization.grants(scopes, scope));
+    for rule in rules {
+        let has = |scopes: &[&str]| rule.any.iter().find(|scope| authorization.grants(scopes, scope));
         if has(&needed).is_some() {
             continue;
         }

@@ -22,9 +22,6 @@ use crate::{
     toon::toon,
 };
 
-/// The member of `_meta` that holds a fault's typed fields.
-const ERROR_META: &str = "millrace/error";
-
 /// The result of a call that went well.
 ///
 /// # Errors
@@ -145,11 +142,5 @@ pub(super) fn fetched(tool: &Tool, failed: CallFailure) -> FaultResult<ToolResul
 }
 
 fn rendered(tool: &Tool, fault: &Fault) -> ToolResult {
-    ToolResult {
-        content: vec![ContentBlock::Text(fault.envelope(&tool.name))],
-        structured: None,
-        is_error: fault.severity != Severity::Warning,
-        meta: vec![(ERROR_META.into(), fault.meta())],
-        input: None,
-    }
+    ToolResult::failed(&tool.name, fault)
 }

@@ -42,6 +42,9 @@ enum UnansweredReason {
 impl Protocol {
     /// A batch is refused as a whole before anything of it runs, and its answer is always JSON.
     pub(super) async fn batch(&self, request: &Request, messages: Vec<Message>) -> Response {
+        if let Err(refused) = self.enter(request, None).await {
+            return http::reply(refused);
+        }
         match self.batch_reply(request, messages, era::may_batch(&request.headers)).await {
             Ok(Some(answers)) => http::reply(answers),
             Ok(None) => http::accepted(),
@@ -88,7 +91,8 @@ impl Protocol {
                 answers.push(MessageReply::failure(Some(&call.id), &failure));
                 continue;
             }
-            let answer = self.dispatch(&request, era::Selected::BATCH, &mut call, Beside::default()).await;
+            let beside = Beside { is_batched: true, ..Beside::default() };
+            let answer = self.dispatch(&request, era::Selected::BATCH, &mut call, beside).await;
             match answers.room_for(answer.body.len()) {
                 Ok(()) => answers.push(answer),
                 Err(why) => {

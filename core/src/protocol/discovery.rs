@@ -221,6 +221,16 @@ pub(super) fn challenge(pipeline: &Pipeline, request: &Request, refusal: &Refusa
     challenge
 }
 
+/// The member of `_meta` in which OpenAI's clients look for challenges.
+pub(super) const META_CHALLENGES: &str = "mcp/www_authenticate";
+
+/// A challenge as it is in a result, for clients that do not see HTTP: they sign in where it names an error, with a sentence for their user.
+pub(super) fn challenge_in_result(challenge: &str, refusal: &Refusal) -> String {
+    let said = if matches!(refusal, Refusal::Forbidden(_)) { "This needs more rights than you granted." } else { "Sign in to use this." };
+    let error = if challenge.contains(", error=\"") { "" } else { ", error=\"invalid_token\"" };
+    format!("{challenge}{error}, error_description=\"{said}\"")
+}
+
 /// Scopes with blanks between, those left out that cannot stand in a quoted string.
 fn listed(scopes: &[String]) -> String {
     let mut text = String::new();

@@ -36,7 +36,11 @@ impl MessageReply {
     }
 
     pub(super) fn failure(id: Option<&Id>, failure: &RpcError) -> Self {
-        Self { status: failure.status, field: failure.field.clone(), body: error(id, failure) }
+        Self {
+            status: failure.status,
+            field: failure.field.clone(),
+            body: failure.message_body.clone().unwrap_or_else(|| error(id, failure)),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! One request on its way to its answer: what every method may look at.
 
 use alloc::string::String;
-use core::cell::{OnceCell, RefCell};
+use core::cell::{Cell, OnceCell, RefCell};
 
 use super::{
     connection::Connection,
@@ -26,6 +26,8 @@ pub(super) struct Beside<'a> {
     pub(super) connection: Option<&'a Connection>,
     /// Takes what the call asks for, where the connection asks it.
     pub(super) questions: Option<&'a RefCell<Option<InputRequired>>>,
+    /// Whether the request is one of a batch, whose caller was looked at before.
+    pub(super) is_batched: bool,
 }
 
 /// A request.
@@ -41,6 +43,8 @@ pub(super) struct Exchange<'a> {
     pub(super) trace: TraceContext,
     /// Made at its first use: by a method that runs a tool.
     request_id: OnceCell<String>,
+    /// Whether a tool's own `auth` has been asked.
+    pub(super) was_asked: Cell<bool>,
 }
 
 impl<'a> Exchange<'a> {
@@ -52,7 +56,7 @@ impl<'a> Exchange<'a> {
         beside: Beside<'a>,
     ) -> Self {
         let trace = TraceContext::of(params, &request.headers);
-        Self { protocol, request, selected, id, method, beside, trace, request_id: OnceCell::new() }
+        Self { protocol, request, selected, id, method, beside, trace, request_id: OnceCell::new(), was_asked: Cell::new(false) }
     }
 
     pub(super) fn app(&self) -> &'a App {

@@ -66,6 +66,11 @@ enum Member<T> {
 pub(super) struct Id(String);
 
 impl Id {
+    /// In place of an id, where none is known; it is written into no reply.
+    pub(super) const fn none() -> Self {
+        Self(String::new())
+    }
+
     /// The text to write into a reply.
     pub(super) fn json(&self) -> &str {
         &self.0

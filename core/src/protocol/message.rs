@@ -87,7 +87,7 @@ impl Protocol {
         let (protocol, connection, listener) = (self.clone(), connection.clone(), outbox.clone());
         let work = async move {
             let _running = running;
-            let beside = Beside { listener: Some(&*listener), connection: Some(&connection), questions: None };
+            let beside = Beside { listener: Some(&*listener), connection: Some(&connection), ..Beside::default() };
             protocol.dispatch(&request, selected, &mut call, beside).await
         };
         events::run(Box::pin(work), outbox, cancel).await.map(Some).map_err(|events| Box::new(ResponseBody::Events(events)))
@@ -117,7 +117,7 @@ impl Protocol {
                     params.insert("requestState".into(), Json::String(state));
                 }
             }
-            let beside = Beside { listener: Some(outbox), connection: Some(connection), questions: Some(&questions) };
+            let beside = Beside { listener: Some(outbox), connection: Some(connection), questions: Some(&questions), ..Beside::default() };
             let reply = self.dispatch(request, selected, &mut round, beside).await;
             let Some(InputRequired { requests, state }) = questions.take() else { return reply };
             match connection.ask(outbox, &requests, &request.cancel).await {

@@ -20,7 +20,7 @@ use super::{
     rpc_error::{INVALID_PARAMS, METHOD_NOT_FOUND, RpcError},
     runtime::Protocol,
 };
-use crate::{Json, strict};
+use crate::{Json, pipeline::Callable, strict};
 
 #[derive(Clone, Copy)]
 enum Method {
@@ -75,7 +75,12 @@ impl Protocol {
 
 impl Exchange<'_> {
     /// `tools/list`, `prompts/list`, `resources/list`, `resources/templates/list`
-    pub(super) async fn list(&self, kind: Kind, params: &Map<String, Json>) -> Result<Vec<u8>, RpcError> {
+    pub(super) async fn list<'c>(
+        &'c self,
+        kind: Kind,
+        params: &Map<String, Json>,
+        entered: Option<&Callable<'c>>,
+    ) -> Result<Vec<u8>, RpcError> {
         let cursor = match params.get("cursor") {
             None | Some(Json::Null) => "",
             Some(Json::String(cursor)) => cursor,
@@ -83,7 +88,10 @@ impl Exchange<'_> {
         };
         let of_caller;
         let (list, scope) = if self.app().authorization.lists_callable {
-            of_caller = self.callable_list(kind).await;
+            of_caller = match entered {
+                Some(callable) => self.callable_list(kind, callable).await,
+                None => self.callable_list(kind, &self.protocol.pipeline.callable(self.caller())).await,
+            };
             (&of_caller, CacheScope::Private)
         } else {
             (self.protocol.lists.list(kind, self.selected.era, self.app()), CacheScope::Public)
@@ -101,8 +109,8 @@ impl Exchange<'_> {
     }
 
     /// The list without what the caller cannot call.
-    async fn callable_list(&self, kind: Kind) -> List {
-        let (app, callable) = (self.app(), self.protocol.pipeline.callable(self.caller()));
+    async fn callable_list<'c>(&'c self, kind: Kind, callable: &Callable<'c>) -> List {
+        let app = self.app();
         let mut shown = Vec::new();
         match kind {
             Kind::Tools => {
@@ -133,6 +141,16 @@ impl Exchange<'_> {
 
 impl Exchange<'_> {
     async fn answer(&self, params: &mut Params) -> Result<Vec<u8>, RpcError> {
+        let has_own = self.has_own_auth(params);
+        let entered = if has_own { None } else { self.enter().await? };
+        match self.answer_to(params, entered.as_ref()).await {
+            // What is wrong with a call is for those who may call.
+            Err(failure) if has_own && !self.was_asked.get() => self.enter().await.and(Err(failure)),
+            answer => answer,
+        }
+    }
+
+    async fn answer_to<'c>(&'c self, params: &mut Params, entered: Option<&Callable<'c>>) -> Result<Vec<u8>, RpcError> {
         let modern = self.selected.era == Era::Modern;
         let Some(method) = Method::find(self.method, self.selected.era, self.protocol.features) else {
             let status = if modern { 404 } else { 200 };
@@ -166,7 +184,7 @@ impl Exchange<'_> {
             Method::SetLevel => self.set_level(params),
             Method::Subscribe => self.subscribe(params),
             Method::Discover => Ok(self.discover()),
-            Method::List(kind) => self.list(kind, params).await,
+            Method::List(kind) => self.list(kind, params, entered).await,
             Method::CallTool => self.call_tool(params).await,
             Method::GetPrompt => self.get_prompt(params).await,
             Method::ReadResource => self.read_resource(params).await,

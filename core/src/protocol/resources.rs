@@ -31,7 +31,7 @@ impl Exchange<'_> {
         let found = self.find_resource(&uri)?;
         let resource = found.resource;
         let tool = if let Content::Tool { used, .. } = &resource.content { Some(used.tool) } else { None };
-        let operation = Operation { scopes: resource.scopes.as_ref(), messages: &[], tool };
+        let operation = Operation { scopes: resource.scopes.as_ref(), messages: &[], tool, needs_caller: false };
         self.admit(&uri, operation).await?;
         let value = |name: &str| found.variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
         let rounds = self.rounds(params, usize::from(matches!(resource.content, Content::Tool { .. })))?;

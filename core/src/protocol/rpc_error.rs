@@ -1,6 +1,6 @@
 //! Why a request gets an error of JSON-RPC, and the codes that there are.
 
-use alloc::{boxed::Box, string::String};
+use alloc::{boxed::Box, string::String, vec::Vec};
 
 use crate::Json;
 
@@ -23,6 +23,8 @@ pub(super) struct RpcError {
     pub(super) data: Option<Box<Json>>,
     /// A header field that belongs to the status: `WWW-Authenticate`, `Allow`.
     pub(super) field: Option<Box<(&'static str, String)>>,
+    /// The whole message, where it is not this error: a result that says the same.
+    pub(super) message_body: Option<Vec<u8>>,
 }
 
 impl RpcError {
@@ -36,7 +38,7 @@ impl RpcError {
     }
 
     pub(super) fn http(status: u16, code: i32, message: impl Into<String>) -> Self {
-        Self { status, code, message: message.into(), data: None, field: None }
+        Self { status, code, message: message.into(), data: None, field: None, message_body: None }
     }
 
     pub(super) fn with_data(mut self, data: Json) -> Self {

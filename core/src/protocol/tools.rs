@@ -2,7 +2,7 @@
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
 
-use serde_json::Map;
+use serde_json::{Map, json};
 
 use super::{
     discovery,
@@ -41,8 +41,9 @@ impl Exchange<'_> {
             cancel: &self.request.cancel,
             listener: self.beside.listener,
             rounds: rounds(params, self.may_ask())?,
-            operation: Operation::default(),
+            operation: Operation { needs_caller: self.is_locked(), ..Operation::default() },
         };
+        self.was_asked.set(true);
         match self.protocol.pipeline.call(call).await {
             Ok(result) => {
                 if let Some(input) = &result.input {
@@ -163,7 +164,18 @@ pub(super) fn block(out: &mut Vec<u8>, block: &ContentBlock, version: &str) {
 impl Exchange<'_> {
     /// The JSON-RPC error of a fault, and the HTTP status of a refused caller.
     pub(super) fn failure(&self, fault: &Fault) -> RpcError {
-        failure(fault, |refusal| discovery::challenge(&self.protocol.pipeline, self.request, refusal, &fault.scopes))
+        let failure = failure(fault, |refusal| discovery::challenge(&self.protocol.pipeline, self.request, refusal, &fault.scopes));
+        match (&fault.refusal, &failure.field) {
+            (Some(refusal @ (Refusal::Unauthorized | Refusal::Forbidden(_))), Some(field)) if self.challenges_in_result() => {
+                let mut result = ToolResult::failed("", fault);
+                let challenge = discovery::challenge_in_result(&field.1, refusal);
+                result.meta.push((discovery::META_CHALLENGES.into(), json!([challenge])));
+                let body = write(self.result(), &result, None, self.selected.version, || false);
+                let status = if self.reads_results_only(refusal) { 200 } else { failure.status };
+                RpcError { status, message_body: Some(body), ..failure }
+            }
+            _ => failure,
+        }
     }
 }
 

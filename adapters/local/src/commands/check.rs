@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeMap, fs};
 
-use millrace_bundler::{AnswerSize, LOCK_FILE, ListSize, Lock, Report, Severity, Sizes, ToolStatement, statement::Dialect, tokens};
+use millrace_bundler::{
+    AnswerSize, LOCK_FILE, ListSize, Lock, Report, Severity, Sizes, ToolStatement, sign_in_summary, statement::Dialect, tokens,
+};
 use millrace_catalogue::find;
 use millrace_core::{
     Endpoint, Error, ErrorKind, Json,
@@ -95,11 +97,15 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
             "tenants": tenants.iter().map(|(place, problem)| json!({ "place": place, "error": problem })).collect::<Vec<_>>(),
             "lock": differences.iter().map(|(place, problem)| json!({ "place": place, "error": problem })).collect::<Vec<_>>(),
             "connections": connections.iter().map(connection).collect::<Vec<_>>(),
+            "sign_in": report.app.as_ref().filter(|_| !has_errors).and_then(sign_in_summary),
             "sizes": report.sizes.as_ref().map(sizes),
             "audits": audits.iter().map(|audit| json!({ "adapter": audit.adapter, "error": audit.problem })).collect::<Vec<_>>(),
             "statements": refused.iter().map(|refused| json!({ "tool": refused.tool, "place": refused.place, "error": refused.problem })).collect::<Vec<_>>(),
         }))?;
     } else {
+        if let Some(sign_in) = report.app.as_ref().filter(|_| !has_errors).and_then(sign_in_summary) {
+            print(format_args!("sign-in: {sign_in}"))?;
+        }
         if let Some(sizes) = &report.sizes {
             print_sizes(sizes)?;
         }

@@ -1,6 +1,6 @@
 //! `millrace explain`: what a call of one tool goes through, and where each setting came from.
 
-use millrace_bundler::Origin;
+use millrace_bundler::{Origin, sign_in_summary};
 use millrace_core::{
     Json,
     app::App,
@@ -22,6 +22,7 @@ pub(super) fn run(arguments: &Explain) -> CommandResult {
     if arguments.json {
         return print_json(&json!({
             "tool": tool.name,
+            "sign_in": sign_in_summary(&bundled.app),
             "stages": steps.iter().map(step).collect::<Vec<_>>(),
             "settings": settings.iter().map(|origin| setting(origin)).collect::<Vec<_>>(),
         }));
@@ -31,6 +32,9 @@ pub(super) fn run(arguments: &Explain) -> CommandResult {
         lines.push(format!("{:>14}  {}", step.stage.as_str(), step.does));
         let statement = step.statement.iter().flat_map(|text| text.trim().lines());
         lines.extend(statement.chain(step.details.iter().map(String::as_str)).map(|line| format!("{:>14}    {line}", "")));
+    }
+    if let Some(sign_in) = sign_in_summary(&bundled.app) {
+        lines.extend([String::new(), format!("sign-in: {sign_in}")]);
     }
     lines.push(String::new());
     let width = |part: fn(&Origin) -> &str| settings.iter().map(|origin| part(origin).chars().count()).max().unwrap_or(0).min(48);
