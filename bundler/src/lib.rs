@@ -45,6 +45,7 @@ pub mod script;
 mod search;
 mod setting;
 mod sizes;
+mod skill;
 mod source;
 pub mod statement;
 mod sync;

@@ -76,6 +76,7 @@ mod resources;
 mod response;
 mod rpc_error;
 mod runtime;
+mod skills;
 mod sse;
 mod tools;
 
@@ -84,6 +85,7 @@ pub use discovery::{check_issuer, check_resource};
 pub use event_stream::EventStream;
 pub use lists::tools_list_bytes;
 pub use request::{Body, Request};
+pub use resource_index::{fits, pattern_text};
 pub use response::{Response, ResponseBody};
 pub(crate) use runtime::Protocol;
 
