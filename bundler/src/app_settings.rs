@@ -24,6 +24,7 @@ pub(crate) struct RootSettings {
     pub(crate) adapters_folder: String,
     pub(crate) prompts_folder: String,
     pub(crate) resources_folder: String,
+    pub(crate) skills_folder: String,
     pub(crate) presenters_folder: String,
     pub(crate) auth: Option<Located<Auth>>,
     pub(crate) context: Option<ContextBlock>,

@@ -4,7 +4,7 @@ use std::{ops::Range, sync::LazyLock};
 
 use millrace_core::{
     Json,
-    app::{App, Bind, Execute, Part, Root, ScriptRef, Source, Statement, Tool},
+    app::{App, Bind, Content, Execute, Part, Root, ScriptRef, Skill, Source, Statement, Template, TemplatePart, Tool},
     protocol::tools_list_bytes,
 };
 use regex::Regex;
@@ -30,6 +30,7 @@ pub(crate) static BUDGET: Record = Record {
             Shape::Size,
             "The most bytes of an answer of a tool: those that its `output` allows in so many rows as its adapter or its `LIMIT` allows, or else `limits.output`.",
         ),
+        Field::new("skill", Shape::Size, "The most bytes of the `SKILL.md` of a skill, which a model reads as a whole."),
     ],
 };
 
@@ -174,6 +175,24 @@ pub(crate) fn check(compiler: &mut Compiler<'_>, document: &Document, app: &App,
         );
         let help = "Shorten descriptions and schemas, or have clients find tools with `tools: { expose: search }`.";
         compiler.error(document, range, message, help);
+    }
+    if let Some((most, _, range)) = limit("skill") {
+        let length = |skill: &Skill| match app.resources.get(skill.resource as usize).map(|resource| &resource.content) {
+            Some(Content::Text(Template(parts))) => {
+                parts.iter().map(|part| if let TemplatePart::Text(text) = part { text.len() } else { 0 }).sum()
+            }
+            _ => 0,
+        };
+        let mut longer: Vec<(&str, u64)> = app.skills.iter().map(|skill| (skill.uri.as_str(), length(skill) as u64)).collect();
+        longer.retain(|(_, bytes)| *bytes > most);
+        longer.sort_by_key(|(uri, bytes)| (std::cmp::Reverse(*bytes), *uri));
+        if !longer.is_empty() {
+            let has = if longer.len() == 1 { "has" } else { "have" };
+            let message = format!("{} {has} more bytes than the {most} of `budget.skill`", named(&longer));
+            let help =
+                "Move what is not always needed into other files of the skill, and link to them: a model reads those when it gets there.";
+            compiler.error(document, range, message, help);
+        }
     }
     if let Some((most, written, range)) = limit("answer") {
         let mut longer: Vec<&AnswerSize> = sizes.answers.iter().filter(|answer| answer.bytes > most).collect();

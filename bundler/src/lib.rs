@@ -46,6 +46,7 @@ pub mod script;
 mod search;
 mod setting;
 mod sizes;
+mod skill;
 mod source;
 pub mod statement;
 mod sync;

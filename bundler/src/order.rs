@@ -2,7 +2,7 @@
 
 use millrace_core::app::App;
 
-use crate::{adapter, authorization, budget, compiler::Compiler, presenter, prompt, resource, root, search, sync, tool};
+use crate::{adapter, authorization, budget, compiler::Compiler, presenter, prompt, resource, root, search, skill, sync, tool};
 
 /// Compiles the app. `None` where there is none; else the app as far as it could be read, which is whole where no finding is an
 /// error.
@@ -15,6 +15,7 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
     presenters.finish(compiler, &tools);
     let prompts = prompt::read_all(compiler, &root, &tools);
     let resources = resource::read_all(compiler, &root, &tools);
+    let (resources, skills) = skill::read_all(compiler, &root, (&tools, &prompts), resources);
     let scripts = compiler.links.take_scripts();
     let named = compiler.links.take_named();
     let statements = compiler.links.take_statements();
@@ -26,6 +27,8 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
     let epochs = sync::epochs::resolve(compiler, &root.sync, &all, &mut tools.list, &adapters.list);
     let tools = tools.list;
     let (authorization, feature_auth) = authorization::read(compiler, &root, (&tools, &prompts, &resources));
+    skill::check_scopes(compiler, &authorization, (&tools, &prompts, &resources), &skills);
+    let skills: Vec<_> = skills.into_iter().map(|read| read.skill).collect();
     adapters.warn_unused(compiler, &scripts);
     if tools.is_empty() && prompts.is_empty() && resources.is_empty() && !compiler.findings.has_errors() {
         let help = format!("Add `{}/hello/config.yaml`.", root.tools_folder);
@@ -51,6 +54,7 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
         tools,
         prompts,
         resources,
+        skills,
     };
     authorization::describe(&mut app);
     if !compiler.findings.has_errors() {

@@ -82,6 +82,9 @@ pub(crate) static INLINE_RESOURCE: Record = Record {
     ],
 };
 
+/// The scheme of the files of skills.
+pub(crate) const SKILL_SCHEME: &str = "skill://";
+
 const URI: Field = Field::new("uri", Shape::Text, "The URI: `docs://manual`. Either this or `uri_template`.");
 const URI_TEMPLATE: Field = Field::new(
     "uri_template",
@@ -112,8 +115,8 @@ const ARGS: Field = Field::new("args", Shape::Map(&Shape::Any), "The inputs of `
     .default("each variable, under its own name")
     .filled();
 
-/// Reads every resource, sorted by URI.
-pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, tools: &Tools) -> Vec<Resource> {
+/// Reads every resource, with its URI.
+pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, tools: &Tools) -> Vec<(String, Resource)> {
     let mut reading = ResourceReader { root, tools, resources: Vec::new(), names: BTreeMap::new(), uris: BTreeMap::new() };
     let inline = ["resources", "resource_templates"].map(|key| root.document.root.at(key));
     for item in inline.iter().flatten().filter(|node| matches!(node.data, Data::List(_))).flat_map(|node| node.items()) {
@@ -131,8 +134,7 @@ pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, tools: 
             reading.read(compiler, &document, &document.root, &name, range);
         }
     }
-    reading.resources.sort_by(|a, b| a.0.cmp(&b.0));
-    reading.resources.into_iter().map(|(_, resource)| resource).collect()
+    reading.resources
 }
 
 /// The resources so far, with their URIs, and the places of names and URIs.
@@ -172,6 +174,10 @@ impl ResourceReader<'_> {
             let help = format!("The other one is {other}.");
             compiler.error(document, uri_node.range.clone(), format!("there are two resources at `{uri}`"), help);
         }
+        if let Some(skill) = skill_of(compiler, self.root, uri) {
+            let help = format!("Put the file into `{}/{skill}`, or use another URI.", self.root.skills_folder);
+            compiler.error(document, uri_node.range.clone(), format!("`{uri}` is in the skill `{skill}`"), help);
+        }
         let is_template = key == "uri_template";
         let pattern = match uri::parse(uri, is_template) {
             Ok(pattern) => pattern,
@@ -206,6 +212,13 @@ impl ResourceReader<'_> {
         let scopes = authorization::of_feature(compiler, self.root, document, node);
         self.resources.push((uri.to_owned(), Resource { uri: pattern, descriptor, mime_type, arguments, content, scopes }));
     }
+}
+
+/// The skill that a URI is in, by its name. Nothing else can be there: what a client is told of a skill is all that it may read of it.
+fn skill_of<'u>(compiler: &Compiler<'_>, root: &RootSettings, uri: &'u str) -> Option<&'u str> {
+    let name = uri.strip_prefix(SKILL_SCHEME)?.split('/').next()?;
+    let is_word = !name.is_empty() && !name.starts_with('.');
+    (is_word && compiler.tree.has_folder(&format!("{}/{name}", root.skills_folder))).then_some(name)
 }
 
 enum ContentSource {

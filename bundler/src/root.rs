@@ -43,6 +43,7 @@ pub(crate) static ROOT: Record = Record {
             .default("{ directory: resources }"),
         Field::new("resource_templates", Shape::List(&Shape::Record(&INLINE_RESOURCE)), "Resource templates.").imported(),
         Field::new("presenters", Shape::Record(&PRESENTERS), "Where the presenters are."),
+        Field::new("skills", Shape::Record(&SKILLS), "Where the skills are."),
         Field::new("server", Shape::Record(&SERVER), "The HTTP endpoint."),
         Field::new(
             "limits",
@@ -129,6 +130,13 @@ static RESOURCES: Record = Record {
     noun: "`resources`",
     doc: "Where the resources are.",
     fields: &[Field::new("directory", Shape::Text, "The folder of the resources, below `root`.").default("resources")],
+};
+
+static SKILLS: Record = Record {
+    name: "skills_folder",
+    noun: "`skills`",
+    doc: "Where the skills are.",
+    fields: &[Field::new("directory", Shape::Text, "The folder of the skills, below `root`.").default("skills")],
 };
 
 static PRESENTERS: Record = Record {
@@ -265,6 +273,7 @@ fn settings(compiler: &mut Compiler<'_>, document: Document) -> RootSettings {
     let prompts_folder = below(compiler, "prompts");
     let resources_folder = below(compiler, "resources");
     let presenters_folder = below(compiler, "presenters");
+    let skills_folder = below(compiler, "skills");
     agents_folder(compiler, &document, &base);
     RootSettings {
         name,
@@ -283,6 +292,7 @@ fn settings(compiler: &mut Compiler<'_>, document: Document) -> RootSettings {
         prompts_folder,
         resources_folder,
         presenters_folder,
+        skills_folder,
         auth: root.at("auth").map(|node| Located::at(compiler.auth(&document, node), &document, node)),
         context: ContextBlock::of(&document),
         middleware: middleware::block(&document),

@@ -14,6 +14,7 @@ use crate::{
     resource::RESOURCE,
     root::ROOT,
     setting::FOLDER,
+    skill::SKILL,
     tool::TOOL,
 };
 
@@ -58,6 +59,12 @@ pub fn resource() -> Json {
     document(&RESOURCE)
 }
 
+/// The schema of `app/skills/*/config.yaml`.
+#[must_use]
+pub fn skill() -> Json {
+    document(&SKILL)
+}
+
 /// The schema of `app/presenters/*.yaml`.
 #[must_use]
 pub fn presenter() -> Json {
@@ -73,7 +80,7 @@ pub fn reference_markdown() -> String {
          `millrace check` reports each with its line.\n\n<!-- Made from the bundler's tables by `UPDATE_EXPECT=1 cargo test --workspace \
          --test bundler reference`. -->\n",
     );
-    let files: [(&str, &'static Record); 7] = [
+    let files: [(&str, &'static Record); 8] = [
         ("`millrace.yaml`", &ROOT),
         ("`app/adapters/*.yaml`", &ADAPTER),
         ("`app/tools/**/config.yaml`", &TOOL),
@@ -81,6 +88,7 @@ pub fn reference_markdown() -> String {
         ("`app/presenters/*.yaml`", &PRESENTER),
         ("`app/prompts/*.yaml`", &PROMPT),
         ("`app/resources/**/config.yaml`", &RESOURCE),
+        ("`app/skills/*/config.yaml`", &SKILL),
     ];
     let mut told: Vec<&str> = Vec::new();
     for (title, record) in files {

@@ -17,6 +17,7 @@ mod reference;
 mod rendered;
 mod sample;
 mod session;
+mod skills;
 mod stable;
 mod statement;
 mod support;

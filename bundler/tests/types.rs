@@ -172,6 +172,7 @@ fn app() -> App {
         ],
         prompts: Vec::new(),
         resources: Vec::new(),
+        skills: Vec::new(),
     }
 }
 

@@ -38,7 +38,8 @@ pub use bundle::{BUNDLE_VERSION, BundleError};
 pub use context::{ContextLayer, ContextSettings, PROTOTYPE_NAMES, RESERVED_NAMES, ValueTemplate, ValueText};
 pub use document::{DocumentNode, Leaf};
 pub use feature::{
-    Argument, Completer, Content, Embedded, File, InputSource, Media, Prompt, PromptContent, PromptMessage, Resource, ToolUse, UriPattern,
+    Argument, Completer, Content, Embedded, File, InputSource, Media, Prompt, PromptContent, PromptMessage, Resource, Skill, SkillFolder,
+    ToolUse, UriPattern,
 };
 pub use guard::{Concurrency, RateLimit};
 pub use input_kind::InputKind;
@@ -98,8 +99,10 @@ pub struct App {
     pub tools: Vec<Tool>,
     /// The prompts, sorted by name.
     pub prompts: Vec<Prompt>,
-    /// The resources and resource templates, sorted by URI.
+    /// The resources and resource templates, sorted by URI; the files of the skills are among them.
     pub resources: Vec<Resource>,
+    /// The skills, sorted by URI.
+    pub skills: Vec<Skill>,
 }
 
 /// The variable with the key that seals what calls carry from one round to the next.

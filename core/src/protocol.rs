@@ -81,6 +81,7 @@ mod resources;
 mod response;
 mod rpc_error;
 mod runtime;
+mod skills;
 mod sse;
 mod tools;
 
@@ -90,6 +91,7 @@ pub use event_stream::EventStream;
 pub use lists::tools_list_bytes;
 pub use quirks::{QUIRKS, Quirk};
 pub use request::{Body, Request};
+pub use resource_index::{fits, pattern_text};
 pub use response::{Response, ResponseBody};
 pub(crate) use runtime::Protocol;
 

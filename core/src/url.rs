@@ -152,7 +152,8 @@ pub fn percent_decoded(text: &str) -> Option<String> {
 }
 
 /// Undoes percent codes. `None` where the result is not UTF-8, and where a `%` begins no code.
-pub(crate) fn percent_decoded_strictly(text: &str) -> Option<String> {
+#[must_use]
+pub fn percent_decoded_strictly(text: &str) -> Option<String> {
     let is_code = |after: &str| after.as_bytes().first_chunk().is_some_and(|code| hex::byte(*code).is_some());
     text.split('%').skip(1).all(is_code).then(|| percent_decoded(text)).flatten()
 }

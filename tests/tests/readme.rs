@@ -396,6 +396,44 @@ fn the_middleware_page_does_what_it_says() {
 }
 
 #[test]
+fn the_skills_page_does_what_it_says() {
+    let page = fs::read_to_string(root().join("docs/skills.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    assert!(shell(folder.path(), "millrace new notes").status.success());
+    let app = folder.path().join("notes");
+    let of_kind = |kind: &str| blocks(&page).into_iter().filter(|(known, _)| known == kind).map(|(_, body)| body).collect::<Vec<_>>();
+    let write = |body: &str| {
+        let (first, rest) = body.split_once('\n').unwrap();
+        let file = app.join(first.trim_start_matches(['<', '!', '-', '#', ' ']).trim_end_matches(['-', '>', ' ']));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, rest).unwrap();
+    };
+    let check = || {
+        let output = shell(folder.path(), "millrace check notes");
+        (output.status.success(), text(&output))
+    };
+    of_kind("markdown").iter().for_each(|body| write(body));
+    let (works, said) = check();
+    assert!(works && said.contains("2 skills: 0 errors, 0 warnings"), "{said}");
+
+    let manifest = app.join("app/skills/sort-notes/SKILL.md");
+    let good = fs::read_to_string(&manifest).unwrap();
+    fs::write(&manifest, good.replace("`find-notes`", "`find-note`")).unwrap();
+    let (works, said) = check();
+    assert!(!works && of_kind("text")[0].lines().all(|line| said.contains(line)), "{said}");
+    fs::write(&manifest, good).unwrap();
+
+    of_kind("yaml").iter().for_each(|body| write(body));
+    let (works, said) = check();
+    assert!(!works && said.contains("the root file has no `auth`"), "{said}");
+    let settings = app.join("millrace.yaml");
+    let auth = "auth: { plugin: api_key, policy: { keys: [ { name: ada, value: \"{{ env.KEY }}\", scopes: [\"notes:write\"] } ] } }\n";
+    fs::write(&settings, fs::read_to_string(&settings).unwrap() + auth).unwrap();
+    let (works, said) = check();
+    assert!(works && said.contains("0 errors"), "{said}");
+}
+
+#[test]
 fn the_presenters_page_does_what_it_says() {
     let page = fs::read_to_string(root().join("docs/presenters.md")).unwrap();
     let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
 //! MIME types of embedded files.
 
 /// Extensions and their types, the text types of an app's documents and the usual pictures.
-const TYPES: [(&str, &str); 28] = [
+const TYPES: [(&str, &str); 30] = [
     ("avif", "image/avif"),
     ("css", "text/css"),
     ("csv", "text/csv"),
@@ -21,6 +21,8 @@ const TYPES: [(&str, &str); 28] = [
     ("opus", "audio/opus"),
     ("pdf", "application/pdf"),
     ("png", "image/png"),
+    ("py", "text/x-python"),
+    ("sh", "application/x-sh"),
     ("svg", "image/svg+xml"),
     ("txt", "text/plain"),
     ("wasm", "application/wasm"),

@@ -6,7 +6,7 @@ use core::fmt;
 
 use super::{
     App, Audit, Auth, Bind, Content, EpochWrites, Execute, MiddlewareAction, Part, Piece, PresentedField, PromptContent, Resource, Root,
-    ScriptRef, SignIn, Source, Tool, Transaction, TransactionStep,
+    ScriptRef, SignIn, Skill, Source, Tool, Transaction, TransactionStep,
 };
 
 const MAGIC: &[u8; 8] = b"MILLRACE";
@@ -121,6 +121,10 @@ impl App {
             Content::Files { files, .. } => files.is_sorted_by(|a, b| a.name < b.name),
             _ => true,
         };
+        let is_resource = |place: u32| (place as usize) < self.resources.len();
+        let is_whole = |skill: &Skill| {
+            is_resource(skill.resource) && skill.files.is_none_or(is_resource) && skill.folders.is_sorted_by(|a, b| a.uri < b.uri)
+        };
         let presenters = self.presenters.iter().enumerate();
         let mut presenters_refer = presenters.map(|(place, presenter)| {
             presenter.fields.iter().all(|field| embeds_before(field, place)) && presenter.actions.iter().all(|action| is_tool(action.tool))
@@ -131,6 +135,10 @@ impl App {
             (self.prompts.is_sorted_by(|a, b| a.name < b.name), "its prompts are not sorted by name"),
             (self.adapters.is_sorted_by(|a, b| a.name < b.name), "its adapters are not sorted by name"),
             (self.resources.iter().all(sorted), "the files of a resource are not sorted by name"),
+            (
+                self.skills.is_sorted_by(|a, b| a.uri < b.uri) && self.skills.iter().all(is_whole),
+                "a skill does not have its files in order",
+            ),
             (self.tools.iter().all(refers), "a tool refers to something that it does not have"),
             (self.feature_auth.as_ref().map_or(!has_scopes, is_auth), "its prompts and resources require scopes of nobody"),
             (

@@ -124,6 +124,31 @@ pub struct Resource {
     pub scopes: Option<RequiredScopes>,
 }
 
+/// `app/skills/NAME/`: an [Agent Skill](https://agentskills.io/specification), served by the extension
+/// [`io.modelcontextprotocol/skills`](https://modelcontextprotocol.io/seps/2640-skills-extension). Its files are resources.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skill {
+    /// The URI of its `SKILL.md`: `skill://NAME/SKILL.md`.
+    pub uri: String,
+    /// The whole entry of `skills/list`, as JSON text: front matter, and the files with their digests.
+    pub descriptor: String,
+    /// Index into [`App::resources`](super::App::resources): its `SKILL.md`, which has the scopes of the skill.
+    pub resource: u32,
+    /// Index into [`App::resources`](super::App::resources): its other files, one template for all of them.
+    pub files: Option<u32>,
+    /// Its folder and the folders in it that have files, sorted by URI.
+    pub folders: Vec<SkillFolder>,
+}
+
+/// A folder of a skill.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkillFolder {
+    /// The URI, without a slash at its end.
+    pub uri: String,
+    /// The files and folders in it, as JSON text: the `resources` of `resources/directory/read`.
+    pub children: String,
+}
+
 /// A URI or a template of URIs ([RFC 6570](https://www.rfc-editor.org/rfc/rfc6570): `{id}`, and once `{+path}`), cut at its variables.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UriPattern {

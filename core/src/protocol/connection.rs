@@ -113,7 +113,7 @@ impl Connection {
         self.0.log_level.set(level.filter(|level| *level < LOG_LEVELS.len()));
         self.0.declared.set(agreed["declared"].as_array().map(|declared| {
             let is = |index| declared.get(index).and_then(Json::as_bool).unwrap_or(false);
-            Features { prompts: is(0), resources: is(1), completions: false, logging: false }
+            Features { prompts: is(0), resources: is(1), completions: false, skills: false, logging: false }
         }));
     }
 
@@ -330,7 +330,11 @@ mod tests {
         let connection = Connection::new(Headers::new(), true);
         assert!(connection.list_changes().is_empty(), "a client that has not asked is told nothing");
         let capabilities = json!({ "elicitation": {}, "other": 1 }).as_object().cloned().unwrap();
-        connection.initialize("2025-06-18", Features { prompts: false, resources: true, completions: true, logging: true }, capabilities);
+        connection.initialize(
+            "2025-06-18",
+            Features { prompts: false, resources: true, completions: true, skills: false, logging: true },
+            capabilities,
+        );
         connection.set_log_level(4);
         let other = Connection::new(Headers::new(), true);
         other.restore(&connection.news().unwrap());

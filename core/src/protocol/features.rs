@@ -4,12 +4,16 @@ use serde_json::{Map, json};
 
 use crate::{Json, app::App};
 
+/// The identifier of the extension for skills.
+const SKILLS: &str = "io.modelcontextprotocol/skills";
+
 /// What the app has besides tools, and so what the server may say it can do.
 #[derive(Clone, Copy)]
 pub(super) struct Features {
     pub(super) prompts: bool,
     pub(super) resources: bool,
     pub(super) completions: bool,
+    pub(super) skills: bool,
     /// Scripts may log.
     pub(super) logging: bool,
 }
@@ -22,6 +26,7 @@ impl Features {
             prompts: !app.prompts.is_empty(),
             resources: !app.resources.is_empty(),
             completions: of_prompts.chain(of_resources).any(|argument| !argument.completion.is_empty() || argument.complete.is_some()),
+            skills: !app.skills.is_empty(),
             logging: !app.scripts.is_empty(),
         }
     }
@@ -40,6 +45,9 @@ impl Features {
         for (name, _) in has.into_iter().filter(|(_, has)| *has) {
             let is_list = matches!(name, "tools" | "prompts" | "resources");
             capabilities.insert(name.into(), if lists_change && is_list { json!({ "listChanged": true }) } else { json!({}) });
+        }
+        if self.skills {
+            capabilities.insert("extensions".into(), json!({ SKILLS: { "directoryRead": true } }));
         }
         Json::Object(capabilities)
     }

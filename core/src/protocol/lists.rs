@@ -12,7 +12,7 @@ use serde_json::{Map, json};
 use super::era::{Era, LEGACY, MODERN};
 use crate::{
     Json,
-    app::{App, Resource, Tool},
+    app::{App, Resource, Skill, Tool},
     pipeline::Pipeline,
 };
 
@@ -28,6 +28,7 @@ pub(super) enum Kind {
     Prompts,
     Resources,
     Templates,
+    Skills,
 }
 
 impl Kind {
@@ -38,6 +39,7 @@ impl Kind {
             Self::Prompts => "prompts",
             Self::Resources => "resources",
             Self::Templates => "resourceTemplates",
+            Self::Skills => "skills",
         }
     }
 }
@@ -51,6 +53,7 @@ pub(super) struct Lists {
     prompts: OnceCell<List>,
     resources: OnceCell<List>,
     templates: OnceCell<List>,
+    skills: OnceCell<List>,
     /// By the tool's place, its entry where the legacy era sees its `outputSchema` wrapped.
     wrapped: OnceCell<Vec<Option<String>>>,
 }
@@ -77,8 +80,11 @@ impl Lists {
     /// A list as an era sees it.
     pub(super) fn list(&self, kind: Kind, era: Era, app: &App) -> &List {
         let of_resources = |templates: bool| {
-            let entries = app.resources.iter().filter(move |resource| is_template(resource) == templates);
-            List::new(kind, entries.map(|resource| resource.descriptor.as_str().into()))
+            let hidden = app.skills.iter().filter(|skill| app.is_protected(skill));
+            let hidden: Vec<u32> = hidden.flat_map(|skill| [Some(skill.resource), skill.files]).flatten().collect();
+            let entries =
+                app.resources.iter().zip(0..).filter(|(resource, place)| is_template(resource) == templates && !hidden.contains(place));
+            List::new(kind, entries.map(|(resource, _)| resource.descriptor.as_str().into()))
         };
         match kind {
             Kind::Tools => {
@@ -93,6 +99,7 @@ impl Lists {
             }
             Kind::Resources => self.resources.get_or_init(|| of_resources(false)),
             Kind::Templates => self.templates.get_or_init(|| of_resources(true)),
+            Kind::Skills => self.skills.get_or_init(|| List::new(kind, app.skills.iter().map(|skill| skill.descriptor.as_str().into()))),
         }
     }
 }
@@ -138,6 +145,13 @@ impl List {
 
     pub(super) fn page(&self, cursor: &str) -> Option<&Page> {
         self.pages.iter().find(|page| page.cursor == cursor)
+    }
+}
+
+impl App {
+    /// Whether a skill is for callers with certain scopes. What it has is in no list for everybody.
+    pub(super) fn is_protected(&self, skill: &Skill) -> bool {
+        self.resources.get(skill.resource as usize).is_some_and(|resource| resource.scopes.is_some())
     }
 }
 

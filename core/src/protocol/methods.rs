@@ -33,6 +33,8 @@ enum Method {
     CallTool,
     GetPrompt,
     ReadResource,
+    GetSkill,
+    ReadDirectory,
     Complete,
 }
 
@@ -47,6 +49,9 @@ impl Method {
             "resources/list" => (Self::List(Kind::Resources), features.resources),
             "resources/templates/list" => (Self::List(Kind::Templates), features.resources),
             "resources/read" => (Self::ReadResource, features.resources),
+            "resources/directory/read" => (Self::ReadDirectory, features.skills),
+            "skills/list" => (Self::List(Kind::Skills), features.skills),
+            "skills/get" => (Self::GetSkill, features.skills),
             "completion/complete" => (Self::Complete, features.completions),
             "server/discover" => (Self::Discover, era == Era::Modern),
             "initialize" => (Self::Initialize, era == Era::Legacy),
@@ -74,7 +79,7 @@ impl Protocol {
 }
 
 impl Exchange<'_> {
-    /// `tools/list`, `prompts/list`, `resources/list`, `resources/templates/list`
+    /// `tools/list`, `prompts/list`, `resources/list`, `resources/templates/list`, `skills/list`
     pub(super) async fn list<'c>(
         &'c self,
         kind: Kind,
@@ -87,7 +92,10 @@ impl Exchange<'_> {
             Some(_) => return Err(RpcError::invalid_params("Invalid params: `cursor` must be a string")),
         };
         let of_caller;
-        let (list, scope) = if self.app().authorization.lists_callable {
+        let app = self.app();
+        // File names and digests of a skill are for those who may read it, whatever `tools.visible` says of lists.
+        let has_secrets = kind == Kind::Skills && app.skills.iter().any(|skill| app.is_protected(skill));
+        let (list, scope) = if has_secrets || app.authorization.lists_callable {
             of_caller = match entered {
                 Some(callable) => self.callable_list(kind, callable).await,
                 None => self.callable_list(kind, &self.protocol.pipeline.callable(self.caller())).await,
@@ -113,6 +121,15 @@ impl Exchange<'_> {
         let app = self.app();
         let mut shown = Vec::new();
         match kind {
+            Kind::Skills => {
+                for skill in &app.skills {
+                    if let Some(resource) = app.resources.get(skill.resource as usize)
+                        && callable.resource(resource).await
+                    {
+                        shown.push(&skill.descriptor);
+                    }
+                }
+            }
             Kind::Tools => {
                 for (place, tool) in app.tools.iter().enumerate().filter(|(_, tool)| tool.listed) {
                     if callable.tool(tool).await {
@@ -188,6 +205,8 @@ impl Exchange<'_> {
             Method::CallTool => self.call_tool(params).await,
             Method::GetPrompt => self.get_prompt(params).await,
             Method::ReadResource => self.read_resource(params).await,
+            Method::GetSkill => self.get_skill(params).await,
+            Method::ReadDirectory => self.read_directory(params).await,
             Method::Complete => self.complete(params).await,
         }
     }

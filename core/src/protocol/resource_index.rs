@@ -57,7 +57,8 @@ impl ResourceIndex {
 }
 
 /// The text of a pattern, as it stands in the lists: `docs://orders/{id}`.
-pub(super) fn pattern_text(pattern: &UriPattern) -> String {
+#[must_use]
+pub fn pattern_text(pattern: &UriPattern) -> String {
     let mut text = String::new();
     for (index, literal) in pattern.literals.iter().enumerate() {
         text.push_str(literal);
@@ -67,6 +68,12 @@ pub(super) fn pattern_text(pattern: &UriPattern) -> String {
         }
     }
     text
+}
+
+/// Whether a URI is the one of a pattern, or fits its template.
+#[must_use]
+pub fn fits(pattern: &UriPattern, uri: &str) -> bool {
+    variables(pattern, uri).is_some()
 }
 
 /// The values of a template's variables, percent-decoded; `None` where the URI does not fit.

@@ -54,6 +54,7 @@ pub fn app(tools: Vec<Tool>) -> App {
         tools,
         prompts: vec![],
         resources: vec![],
+        skills: vec![],
     }
 }
 

@@ -173,6 +173,7 @@ pub(crate) fn empty_app() -> App {
         tools: vec![],
         prompts: vec![],
         resources: vec![],
+        skills: vec![],
     }
 }
 

@@ -350,13 +350,18 @@ pub(super) fn in_full(error: Error) -> String {
 }
 
 fn contents(app: &App) -> String {
-    let parts = [
+    // The files of a skill are resources, too.
+    let of_skills: usize = app.skills.iter().map(|skill| 1 + usize::from(skill.files.is_some())).sum();
+    let mut parts = vec![
         count(app.tools.len(), "tool"),
         count(app.adapters.len(), "adapter"),
         count(app.scripts.len(), "script"),
         count(app.prompts.len(), "prompt"),
-        count(app.resources.len(), "resource"),
+        count(app.resources.len().saturating_sub(of_skills), "resource"),
     ];
+    if !app.skills.is_empty() {
+        parts.push(count(app.skills.len(), "skill"));
+    }
     format!("`{}` has {}", app.name, parts.join(", "))
 }
 

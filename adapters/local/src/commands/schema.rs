@@ -24,7 +24,7 @@ pub(super) fn run(arguments: &Schema) -> CommandResult {
     print(format_args!("{:#}", json!({ "yaml.schemas": settings })))
 }
 
-fn schemas() -> [(&'static str, &'static [&'static str], Json); 7] {
+fn schemas() -> [(&'static str, &'static [&'static str], Json); 8] {
     [
         ("root", &["millrace.yaml"], schema::root()),
         ("adapter", &["app/adapters/*.yaml"], schema::adapter()),
@@ -33,6 +33,7 @@ fn schemas() -> [(&'static str, &'static [&'static str], Json); 7] {
         ("presenter", &["app/presenters/*.yaml"], schema::presenter()),
         ("prompt", &["app/prompts/*.yaml"], schema::prompt()),
         ("resource", &["app/resources/**/config.yaml"], schema::resource()),
+        ("skill", &["app/skills/*/config.yaml"], schema::skill()),
     ]
 }
 

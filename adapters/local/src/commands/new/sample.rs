@@ -1,4 +1,4 @@
-//! The app that `millrace new` writes without a database to look at: notes, and a script.
+//! The app that `millrace new` writes without a database to look at: notes, a script, and a skill.
 
 use super::{
     folder::AppFolder,
@@ -8,10 +8,11 @@ use super::{
 use crate::output::CommandResult;
 
 /// Its files.
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 8] = [
     ("app/adapters/notes.yaml", include_str!("../../../template/notes.yaml")),
     ("app/adapters/notes.sql", include_str!("../../../template/notes.sql")),
     ("app/presenters/note.yaml", include_str!("../../../template/note.yaml")),
+    ("app/skills/keep-notes/SKILL.md", include_str!("../../../template/keep-notes.md")),
     ("app/tools/find-notes/config.yaml", include_str!("../../../template/find-notes.yaml")),
     ("app/tools/add-note/config.yaml", include_str!("../../../template/add-note.yaml")),
     ("app/tools/greet/config.yaml", include_str!("../../../template/greet.yaml")),
