@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use millrace_core::app::{
-    ContextSettings, Errors, Execute, IndexedWord, Input, InputKind, Limits, Literal, OnExceed, OnTooMany, ScriptLimits, SearchIndex, Tool,
-    words,
+    ContextSettings, Errors, Execute, IndexedWord, Input, InputKind, Limits, Literal, OnExceed, OnTooMany, SHOWN_BYTES, ScriptLimits,
+    SearchIndex, Tool, words,
 };
 use serde_json::{Value, json};
 
@@ -132,8 +132,8 @@ fn tool(root: &RootSettings, name: &str, text: &str, schema: Value, hints: Value
         errors: Errors { style: root.error_style.value, expose: false, on: Vec::new() },
         limits: Limits {
             timeout_ms: 30_000,
-            output_bytes: 1 << 20,
-            on_exceed: OnExceed::Error,
+            output_bytes: SHOWN_BYTES,
+            on_exceed: OnExceed::Fit,
             rate: None,
             concurrency: None,
             script: ScriptLimits { loops: 1, recursion: 1, memory_bytes: 1 << 20, output_bytes: 1 << 20 },
@@ -146,6 +146,7 @@ fn tool(root: &RootSettings, name: &str, text: &str, schema: Value, hints: Value
         input_schema: None,
         confirm: None,
         output: None,
+        as_is: Vec::new(),
         returns: None,
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     presenter::{Presenters, RETURNS, Returned},
     root::{EXPOSE, STYLE, SUBSTITUTION, error_style, expose},
     scope::{ContextShape, PathScope, ToolScope},
-    setting::{FolderSettings, Folders, LIMITS, LimitSettings},
+    setting::{FolderSettings, Folders, LIMITS, LimitSettings, default_output},
     source::Source,
     sync::{self, SyncSettings, SyncedTool, TOOL_SYNC, epochs::AllSettings},
     tool_use::Tools,
@@ -267,7 +267,7 @@ fn read(
         need_names(execute, &mut declared, &mut inputs);
     }
     let mut input_schema = schemas::inputs(compiler, &reading, execute.as_ref());
-    let output = schemas::output(compiler, &reading);
+    let (output, as_is) = schemas::output(compiler, &reading);
     let icons = schemas::icons(compiler, &reading);
     let mappers = node.at("mappers");
     let map_input = mapper(compiler, &reading, mappers, "input", |stem| stem.contains("input") && stem.contains("validator"));
@@ -293,9 +293,18 @@ fn read(
     let confirm = node.at("confirm").map(|node| compiler.message(&document, node, &scope.of_confirm()));
     let scope_of_key = scope.of_confirm();
     let errors = errors(compiler, &reading, &scope.of_rules(), wanted);
-    let limits = LimitSettings::read(&document, node.at("limits")).or(&outer.limits).or(&root.limits).resolve(compiler, &name, &scope);
     let rows = map_output.is_none() && execute.as_ref().and_then(Execute::access).is_some_and(Access::reads);
     let returned = presenters.returns(compiler, &document, &name, &declared, input_schema.is_some(), rows);
+    let locked = execute.as_ref().and_then(|execute| locked::of_tool(compiler, &reading, execute));
+    let mut output = output;
+    if document.root.at("output").is_none() && map_output.is_none() && !compiler.imported {
+        output = locked.as_deref().map(lock::schema);
+    }
+    if let Some(returned) = &returned {
+        output.clone_from(&returned.schema);
+    }
+    let limits = LimitSettings::read(&document, node.at("limits")).or(&outer.limits).or(&root.limits);
+    let limits = limits.resolve(compiler, &name, &scope, output.is_some());
     let execute = execute?;
     let reads = execute.access().is_some_and(Access::reads);
     let kind = kind(compiler, &reading, &execute, reads);
@@ -319,12 +328,8 @@ fn read(
         || context.factories().next().is_some()
         || middleware.iter().any(|entry| entry.scripts().next().is_some());
     let mut inputs = inputs;
-    let (mut returns, mut output) = (None, output);
-    let locked = locked::of_tool(compiler, &reading, &execute);
-    if document.root.at("output").is_none() && map_output.is_none() && !compiler.imported {
-        output = locked.as_deref().map(lock::schema);
-    }
-    if let Some(Returned { place, schema, inputs: added }) = returned {
+    let mut returns = None;
+    if let Some(Returned { place, schema: _, inputs: added }) = returned {
         if map_output.is_none() {
             hidden::check(compiler, &reading, &execute, (presenters, place), adapters);
         }
@@ -333,7 +338,7 @@ fn read(
         schemas::add_properties(input_schema.as_mut(), &added);
         inputs.extend(added.iter().map(|added| added.input.clone()));
         declared.extend(added);
-        (returns, output) = (Some(place), schema);
+        returns = Some(place);
     }
     let looks = ListedParts {
         stays_inside: !runs_scripts || root.fetch_allow.is_empty(),
@@ -344,6 +349,8 @@ fn read(
         tag: sync.tag().unwrap_or_default(),
         input_schema: input_schema.as_ref(),
         output: output.as_ref(),
+        // What a client shows is raised with the limit.
+        shows: (limits.output_bytes > default_output(output.is_some())).then_some(limits.output_bytes),
         icons,
     };
     let descriptor = describe(compiler, &reading, looks);
@@ -369,6 +376,7 @@ fn read(
         input_schema,
         confirm,
         output,
+        as_is,
         returns,
         idempotency,
         sync: None,
@@ -515,6 +523,8 @@ struct ListedParts<'a> {
     stays_inside: bool,
     input_schema: Option<&'a serde_json::Value>,
     output: Option<&'a serde_json::Value>,
+    /// The longest result, in bytes, where the author allows more than clients show by default.
+    shows: Option<u32>,
     icons: Vec<serde_json::Value>,
 }
 
@@ -589,5 +599,6 @@ fn describe(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, looks: Listed
         icons: looks.icons,
         annotations: list,
         tags: &tags.map(|tags| tags.value).unwrap_or_default(),
+        shows: looks.shows,
     })
 }
