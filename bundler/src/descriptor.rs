@@ -1,6 +1,6 @@
 //! The entries of `tools/list`, `prompts/list` and the resource lists, as JSON text. Members always come in the same order.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::input::{DeclaredInput, schema::members};
 
@@ -24,7 +24,12 @@ pub(crate) struct ToolEntry<'a> {
     pub(crate) annotations: Map<String, Value>,
     /// `tags`
     pub(crate) tags: &'a [String],
+    /// The longest result, in bytes, where clients show less by default.
+    pub(crate) shows: Option<u32>,
 }
+
+/// The most characters of a result that Claude Code shows a model, whatever a tool says; `_meta` with this name raises it from 50,000.
+const MOST_SHOWN: (&str, u32) = ("anthropic/maxResultSizeChars", 500_000);
 
 /// The entry of a tool.
 pub(crate) fn tool(entry: &ToolEntry<'_>) -> String {
@@ -48,8 +53,16 @@ pub(crate) fn tool(entry: &ToolEntry<'_>) -> String {
         object.insert("outputSchema".into(), schema.clone());
     }
     object.insert("annotations".into(), entry.annotations.clone().into());
+    let mut meta = Map::new();
     if !entry.tags.is_empty() {
-        object.insert("_meta".into(), json!({ "millrace/tags": entry.tags }));
+        meta.insert("millrace/tags".into(), entry.tags.into());
+    }
+    if let Some(bytes) = entry.shows {
+        let (name, most) = MOST_SHOWN;
+        meta.insert(name.into(), bytes.min(most).into());
+    }
+    if !meta.is_empty() {
+        object.insert("_meta".into(), meta.into());
     }
     Value::Object(object).to_string()
 }

@@ -291,6 +291,21 @@ impl Presenters {
             );
             compiler.error(document, node.range.clone(), message, meant(&cursor.input, &names, "The inputs are"));
         }
+        if let Some(input) = presenter.limit.as_ref().and_then(|limit| limit.input.as_ref())
+            && !has_schema
+            && !declared.iter().any(|declared| declared.input.name == *input && declared.input.kind == InputKind::Int)
+        {
+            let names: Vec<&str> = declared
+                .iter()
+                .filter(|declared| declared.input.kind == InputKind::Int)
+                .map(|declared| declared.input.name.as_str())
+                .collect();
+            let message = format!(
+                "the limit of the presenter `{}` needs the input `{input}`, of the type `int`, which the tool does not have",
+                presenter.name
+            );
+            compiler.error(document, node.range.clone(), message, meant(input, &names, "The inputs of the type `int` are"));
+        }
         let inputs = added_inputs(presenter);
         for added in &inputs {
             if declared.iter().any(|declared| declared.input.name == added.input.name) {

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use millrace_core::app::{
-    ContextSettings, Errors, Execute, IndexedWord, Input, InputKind, Limits, Literal, OnExceed, OnTooMany, ScriptLimits, SearchIndex, Tool,
-    words,
+    ContextSettings, Errors, Execute, IndexedWord, Input, InputKind, Limits, Literal, OnExceed, OnTooMany, SHOWN_BYTES, ScriptLimits,
+    SearchIndex, Tool, words,
 };
 use serde_json::{Map, Value, json};
 
@@ -135,8 +135,8 @@ fn tool(root: &RootSettings, name: &str, text: &str, schema: Value, hints: Hints
         errors: Errors { style: root.error_style.value, expose: false, on: Vec::new() },
         limits: Limits {
             timeout_ms: 30_000,
-            output_bytes: 1 << 20,
-            on_exceed: OnExceed::Error,
+            output_bytes: SHOWN_BYTES,
+            on_exceed: OnExceed::Fit,
             rate: None,
             concurrency: None,
             script: ScriptLimits { loops: 1, recursion: 1, memory_bytes: 1 << 20, output_bytes: 1 << 20 },
@@ -149,6 +149,7 @@ fn tool(root: &RootSettings, name: &str, text: &str, schema: Value, hints: Hints
         input_schema: None,
         confirm: None,
         output: None,
+        as_is: Vec::new(),
         returns: None,
     }
 }

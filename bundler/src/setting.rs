@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use millrace_core::app::{Auth, BatchLimits, Limits, OnExceed, ScriptLimits};
+use millrace_core::app::{Auth, BatchLimits, Limits, OnExceed, SHOWN_BYTES, ScriptLimits};
 
 use crate::{
     auth::AUTH,
@@ -38,8 +38,7 @@ pub(crate) static LIMITS: Record = Record {
     doc: "The limits of a call.",
     fields: &[
         Field::new("timeout", Shape::Duration, "How long one call may take.").default("30s"),
-        Field::new("output", Shape::OneOf(&[Shape::Size, Shape::Record(&OUTPUT_LIMIT)]), "The maximum length of a result's text.")
-            .default("1mb"),
+        Field::new("output", Shape::OneOf(&[Shape::Size, Shape::Record(&OUTPUT_LIMIT)]), "The maximum length of a result.").default(SHOWN),
         Field::new("rate", Shape::Record(&RATE), "How often it may be called."),
         Field::new("concurrency", Shape::Record(&CONCURRENCY), "How many of its calls run at a time."),
         Field::new("script", Shape::Record(&SCRIPT_LIMITS), "The limits of scripts."),
@@ -49,17 +48,20 @@ pub(crate) static LIMITS: Record = Record {
 static OUTPUT_LIMIT: Record = Record {
     name: "output_limit",
     noun: "`limits.output`",
-    doc: "The maximum length of a result's text, and what becomes of a longer one.",
+    doc: "The maximum length of a result, and what becomes of a longer one.",
     fields: &[
-        Field::new("max", Shape::Size, "The maximum length.").default("1mb"),
+        Field::new("max", Shape::Size, "The maximum length.").default(SHOWN),
         Field::new(
             "on_exceed",
             Shape::Word(&["error", "shrink"], &[]),
             "`error`: the call fails. `shrink`: blocks for people are left out, then rows from the end, and the result says so.",
         )
-        .default("error"),
+        .default("error if the tool or a folder sets `limits.output`, else shrink"),
     ],
 };
+
+/// What every large client shows a model.
+const SHOWN: &str = "50000 bytes, or 100000 if the result is sent as structured content, too";
 
 /// `limits` of the root file
 pub(crate) static ROOT_LIMITS: Record = Record {
@@ -171,18 +173,19 @@ impl LimitSettings {
         }
     }
 
-    /// The limits of a tool, defaults filled in; notes where each came from.
-    pub(crate) fn resolve(self, compiler: &mut Compiler<'_>, tool: &str, scope: &ToolScope<'_>) -> Limits {
+    /// The limits of a tool, defaults filled in; notes where each came from. `doubled`: it sends its data as structured content, too.
+    pub(crate) fn resolve(self, compiler: &mut Compiler<'_>, tool: &str, scope: &ToolScope<'_>, doubled: bool) -> Limits {
         let timeout = self.timeout_ms.unwrap_or_else(|| Located::default(30_000));
-        let output = self.output_bytes.unwrap_or_else(|| Located::default(1 << 20));
-        let on_exceed = self.on_exceed.unwrap_or_else(|| Located::default(OnExceed::Error));
+        let on_exceed =
+            self.on_exceed.unwrap_or_else(|| Located::default(if self.output_bytes.is_some() { OnExceed::Error } else { OnExceed::Fit }));
+        let output = self.output_bytes.unwrap_or_else(|| Located::default(default_output(doubled)));
         let loops = self.loops.unwrap_or_else(|| Located::default(2_000_000));
         let recursion = self.recursion.unwrap_or_else(|| Located::default(400));
         let memory = self.memory_bytes.unwrap_or_else(|| Located::default(64 << 20));
         let script_output = self.script_output_bytes.unwrap_or_else(|| Located::default(1 << 20));
         compiler.origin(tool, "limits.timeout", format!("{} ms", timeout.value), timeout.place);
         compiler.origin(tool, "limits.output", format!("{} bytes", output.value), output.place);
-        if on_exceed.value == OnExceed::Shrink {
+        if on_exceed.value != OnExceed::Error {
             compiler.origin(tool, "limits.output.on_exceed", String::from("shrink"), on_exceed.place);
         }
         let placed = |block: &LimitBlock| block.place();
@@ -213,6 +216,11 @@ impl LimitSettings {
             },
         }
     }
+}
+
+/// `limits.output.max` of a tool for which nobody sets it.
+pub(crate) const fn default_output(doubled: bool) -> u32 {
+    if doubled { 2 * SHOWN_BYTES } else { SHOWN_BYTES }
 }
 
 fn read<T>(document: &Document, node: Option<&Node>, value: impl Fn(&Node) -> Option<T>) -> Option<Located<T>> {

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use millrace_core::hidden::is_hidden;
+
 /// The same text, with a visible sign for each character that a terminal would obey or that would move the text around it: control characters
 /// but line breaks and tabs, and marks of direction. One character stays one character.
 #[must_use]
@@ -26,7 +28,9 @@ const fn sign(character: char) -> Option<char> {
         // The pictures of the control characters, in their order.
         '\0'..='\x1f' => char::from_u32(0x2400 + character as u32),
         '\x7f' => Some('\u{2421}'),
-        '\u{80}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => Some('\u{fffd}'),
+        // Joiners belong to the letters and emoji around them.
+        '\u{200c}' | '\u{200d}' => None,
+        other if is_hidden(other) => Some('\u{fffd}'),
         _ => None,
     }
 }
@@ -43,7 +47,7 @@ mod tests {
             ("\x1b[31mred\x7f\0", "␛[31mred␡␀"),
             ("over\rwritten\r", "over␍written␍"),
             ("\u{9b}31m\u{85}", "\u{fffd}31m\u{fffd}"),
-            ("a\u{202e}b\u{2028}c\u{2066}d", "a\u{fffd}b\u{fffd}c\u{fffd}d"),
+            ("a\u{202e}b\u{2028}c\u{2066}d\u{e0041}", "a\u{fffd}b\u{fffd}c\u{fffd}d\u{fffd}"),
         ];
         for (text, expected) in table {
             assert_eq!(printable(text), expected, "{text:?}");

@@ -20,7 +20,7 @@ use crate::{
     presenter::{Presenters, RETURNS, Returned},
     root::{EXPOSE, STYLE, SUBSTITUTION, error_style, expose},
     scope::{ContextShape, PathScope, ToolScope},
-    setting::{FolderSettings, Folders, LIMITS, LimitSettings},
+    setting::{FolderSettings, Folders, LIMITS, LimitSettings, default_output},
     source::Source,
     statement::effect,
     sync::{self, SyncSettings, SyncedTool, TOOL_SYNC, epochs::AllSettings},
@@ -271,7 +271,7 @@ fn read(
         need_names(execute, &mut declared, &mut inputs);
     }
     let mut input_schema = schemas::inputs(compiler, &reading, execute.as_ref());
-    let output = schemas::output(compiler, &reading);
+    let (output, as_is) = schemas::output(compiler, &reading);
     let icons = schemas::icons(compiler, &reading);
     let mappers = node.at("mappers");
     let map_input = mapper(compiler, &reading, mappers, "input", |stem| stem.contains("input") && stem.contains("validator"));
@@ -297,9 +297,25 @@ fn read(
     let confirm = node.at("confirm").map(|node| compiler.message(&document, node, &scope.of_confirm()));
     let scope_of_key = scope.of_confirm();
     let errors = errors(compiler, &reading, &scope.of_rules(), wanted);
-    let limits = LimitSettings::read(&document, node.at("limits")).or(&outer.limits).or(&root.limits).resolve(compiler, &name, &scope);
     let rows = execute.as_ref().is_some_and(|execute| execute.gives_rows(map_output.is_some()));
     let returned = presenters.returns(compiler, &document, &name, &declared, input_schema.is_some(), rows);
+    let locked = execute.as_ref().and_then(|execute| locked::of_tool(compiler, &reading, execute));
+    let mut output = output;
+    let mut advertised = output.clone();
+    if document.root.at("output").is_none() && map_output.is_none() && !compiler.imported {
+        output = locked.as_deref().map(lock::schema);
+        advertised = output.as_ref().map(of_result);
+        // A presenter has names of its own.
+        if returned.is_none() {
+            locked::check_names(compiler, &reading, locked.as_deref().unwrap_or_default());
+        }
+    }
+    if let Some(returned) = &returned {
+        // A presenter holds the result to its schema itself.
+        (output, advertised) = (None, returned.schema.clone());
+    }
+    let limits = LimitSettings::read(&document, node.at("limits")).or(&outer.limits).or(&root.limits);
+    let limits = limits.resolve(compiler, &name, &scope, advertised.is_some());
     let execute = execute?;
     let reads = execute.access().is_some_and(Access::reads);
     let kind = kind(compiler, &reading, &execute, reads);
@@ -327,18 +343,8 @@ fn read(
         || context.factories().next().is_some()
         || middleware.iter().any(|entry| entry.scripts().next().is_some());
     let mut inputs = inputs;
-    let (mut returns, mut output) = (None, output);
-    let mut advertised = output.clone();
-    let locked = locked::of_tool(compiler, &reading, &execute);
-    if document.root.at("output").is_none() && map_output.is_none() && !compiler.imported {
-        output = locked.as_deref().map(lock::schema);
-        advertised = output.as_ref().map(of_result);
-        // A presenter has names of its own.
-        if returned.is_none() {
-            locked::check_names(compiler, &reading, locked.as_deref().unwrap_or_default());
-        }
-    }
-    if let Some(Returned { place, schema, inputs: added }) = returned {
+    let mut returns = None;
+    if let Some(Returned { place, schema: _, inputs: added }) = returned {
         if map_output.is_none() {
             hidden::check(compiler, &reading, &execute, (presenters, place), adapters);
         }
@@ -347,8 +353,7 @@ fn read(
         schemas::add_properties(input_schema.as_mut(), &added);
         inputs.extend(added.iter().map(|added| added.input.clone()));
         declared.extend(added);
-        // A presenter holds the result to its schema itself.
-        (returns, output, advertised) = (Some(place), None, schema);
+        returns = Some(place);
     }
     let stays_inside = !runs_scripts || root.fetch_allow.is_empty();
     let facts = Facts {
@@ -365,6 +370,8 @@ fn read(
         tag: sync.tag().unwrap_or_default(),
         input_schema: input_schema.as_ref(),
         output: advertised.as_ref(),
+        // What a client shows is raised with the limit.
+        shows: (limits.output_bytes > default_output(advertised.is_some())).then_some(limits.output_bytes),
         icons,
     };
     let descriptor = describe(compiler, &reading, looks);
@@ -388,6 +395,7 @@ fn read(
         input_schema,
         confirm,
         output,
+        as_is,
         returns,
         idempotency,
         sync: None,
@@ -528,6 +536,8 @@ struct ListedParts<'a> {
     tag: &'a str,
     input_schema: Option<&'a serde_json::Value>,
     output: Option<&'a serde_json::Value>,
+    /// The longest result, in bytes, where the author allows more than clients show by default.
+    shows: Option<u32>,
     icons: Vec<serde_json::Value>,
 }
 
@@ -563,5 +573,6 @@ fn describe(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, looks: Listed
         icons: looks.icons,
         annotations: own_title.into_iter().chain(Hints::of(&looks.facts, annotations).members()).collect(),
         tags: &tags.map(|tags| tags.value).unwrap_or_default(),
+        shows: looks.shows,
     })
 }

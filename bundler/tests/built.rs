@@ -2,7 +2,9 @@
 
 use crate::support::{build, split, told};
 use millrace_bundler::{LOCK_FILE, Lock};
-use millrace_core::app::{ApiKeys, Auth, BatchLimits, Cache, CacheScope, Content, EnvPart, ErrorStyle, Execute, ExpectedKey, TemplatePart};
+use millrace_core::app::{
+    ApiKeys, Auth, BatchLimits, Cache, CacheScope, Content, EnvPart, ErrorStyle, Execute, ExpectedKey, OnExceed, TemplatePart,
+};
 use millrace_core::{
     ports::{Column, ColumnKind, Env},
     secret::Secret,
@@ -22,7 +24,7 @@ fn the_entry_of_a_tool_says_everything() {
         r#""where":{"type":"object","properties":{"from":{"type":"string","description":"A date, for example 2026-01-31."},"#,
         r#""to":{"type":"string","description":"A date, for example 2026-01-31.","default":"2025-12-31"}},"required":["from"]},"#,
         r#""price":{"type":"number","default":1.0}},"required":["ids"]},"annotations":{"title":"Find","readOnlyHint":true,"#,
-        r#""destructiveHint":false,"idempotentHint":true,"openWorldHint":false},"_meta":{"millrace/tags":["orders"]}}"#,
+        r#""destructiveHint":false,"idempotentHint":true,"openWorldHint":false},"_meta":{"millrace/tags":["orders"],"anthropic/maxResultSizeChars":65536}}"#,
     );
     assert_eq!(found.descriptor, expected);
     assert_eq!(
@@ -64,6 +66,49 @@ fn settings_are_inherited_and_filled_in() {
     assert!(matches!(&keys[1].expected, ExpectedKey::Sha256(_)));
     let Content::Text(text) = &app.resources[0].content else { panic!("text") };
     assert_eq!(text.0, [TemplatePart::Text("# Manual\n".into())]);
+}
+
+#[test]
+fn answers_are_as_long_as_clients_show() {
+    let adapter = "connector: sqlite\nconnection_string: x.db";
+    for (rest, bytes, on_exceed, shown) in [
+        ("", 50_000, OnExceed::Fit, None),
+        ("output: { type: array }", 100_000, OnExceed::Fit, None),
+        ("returns: { schema: { a: { type: int } } }", 100_000, OnExceed::Fit, None),
+        ("returns: { schema: { a: { type: int } }, structured: false }", 50_000, OnExceed::Fit, None),
+        ("limits: { output: 40kb }", 40 << 10, OnExceed::Error, None),
+        ("limits: { output: { on_exceed: error } }", 50_000, OnExceed::Error, None),
+        ("limits: { output: { max: 200kb, on_exceed: shrink } }", 200 << 10, OnExceed::Shrink, Some(200 << 10)),
+        ("output: { type: array }\nlimits: { output: 90kb }", 90 << 10, OnExceed::Error, None),
+        ("limits: { output: 1mb }", 1 << 20, OnExceed::Error, Some(500_000)),
+    ] {
+        let tool = format!("description: x\nuse: main\nstatement: SELECT 1 AS a\n{rest}\n");
+        let report = build(&[("millrace.yaml", "name: shop"), ("app/tools/a/config.yaml", &tool), ("app/adapters/main.yaml", adapter)]);
+        let app = report.app.unwrap();
+        let [tool] = app.tools.as_slice() else { panic!("a tool") };
+        assert_eq!((tool.limits.output_bytes, tool.limits.on_exceed), (bytes, on_exceed), "{rest}");
+        let entry: serde_json::Value = serde_json::from_str(&tool.descriptor).unwrap();
+        assert_eq!(entry["_meta"]["anthropic/maxResultSizeChars"].as_u64(), shown, "{rest}");
+    }
+}
+
+#[test]
+fn a_text_as_it_is_is_no_affair_of_clients() {
+    let tool = "description: x\nhandler: ./handler.ts\noutput:\n  type: object\n  properties:\n    text: { type: string }\n    \
+                raw: { type: string, text: as_is }\n    list: { type: array, items: { type: object, additionalProperties: { type: string, text: as_is } } }\n";
+    let script = "export default () => ({ raw: 'x' });\n";
+    let files = [("millrace.yaml", "name: shop"), ("app/tools/a/config.yaml", tool), ("app/tools/a/handler.ts", script)];
+    let report = build(&files);
+    assert_eq!(told(&report), "");
+    let tool = &report.app.unwrap().tools[0];
+    let places: Vec<String> = tool.as_is.iter().map(ToString::to_string).collect();
+    assert_eq!(places, ["raw", "list[*].*"]);
+    for schema in [tool.output.as_deref().unwrap(), &tool.descriptor] {
+        assert!(
+            !schema.contains("as_is") && schema.contains(r#""properties":{"text":{"type":"string"},"raw":{"type":"string"}"#),
+            "{schema}"
+        );
+    }
 }
 
 #[test]

@@ -60,6 +60,7 @@ fn tool(name: &str, inputs: Vec<Input>) -> Tool {
         input_schema: None,
         confirm: None,
         output: None,
+        as_is: Vec::new(),
     }
 }
 
@@ -75,6 +76,7 @@ fn field(name: &str, kind: InputKind, returns: Option<u32>) -> PresentedField {
         fields: Vec::new(),
         returns,
         limit: None,
+        as_is: false,
     }
 }
 

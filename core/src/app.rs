@@ -294,6 +294,8 @@ pub struct Tool {
     pub idempotency: Option<Idempotency>,
     /// `output`, as JSON text: the schema that every result fits.
     pub output: Option<String>,
+    /// `text: as_is` of `output`: where hidden characters stay in the result; see [`hidden`](crate::hidden).
+    pub as_is: Vec<RedactedPath>,
     /// `returns`: the presenter of the result; its place in [`App::presenters`].
     pub returns: Option<u32>,
     /// `mappers.input`
@@ -495,7 +497,7 @@ pub struct ErrorRule {
 pub struct Limits {
     /// How long one call may take, in milliseconds.
     pub timeout_ms: u32,
-    /// The longest text of a result, in bytes.
+    /// The longest result, in bytes.
     pub output_bytes: u32,
     /// `output.on_exceed`
     pub on_exceed: OnExceed,
@@ -515,7 +517,13 @@ pub enum OnExceed {
     Error,
     /// Blocks that only people see, and then rows, are left out until it fits.
     Shrink,
+    /// The same, where the author sets no limit: then it is one of `tools/call` alone, a text loses its end, and what says that something was
+    /// changed is sent although it cannot shrink.
+    Fit,
 }
+
+/// The longest text that every large client shows a model, in bytes: about 25,000 tokens of JSON.
+pub const SHOWN_BYTES: u32 = 50_000;
 
 /// `on_too_many`: what becomes of a result with more rows than `max_rows` of its adapter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

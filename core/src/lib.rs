@@ -14,7 +14,7 @@
 //! - [`endpoint`]: an app and ports, ready to answer requests.
 //!
 //! Beside them are small readers that drivers and hosts share: [`headers`], [`url`]. What is said about a call passes [`redaction`], and
-//! what is logged [`one_line`].
+//! what is logged [`one_line`]; what a model reads of data, [`hidden`].
 #![no_std]
 
 extern crate alloc;
@@ -28,6 +28,7 @@ pub mod fault;
 pub mod formats;
 pub mod headers;
 pub mod hex;
+pub mod hidden;
 pub mod one_line;
 pub mod pipeline;
 pub mod platform_caller;

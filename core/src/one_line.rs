@@ -6,6 +6,8 @@
 use alloc::{borrow::Cow, string::String};
 use core::fmt::{self, Write};
 
+use crate::hidden::is_hidden;
+
 /// Passes text on with line breaks, control characters and marks of the writing direction escaped.
 pub struct OneLine<W>(pub W);
 
@@ -39,8 +41,7 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
 
 /// C0 and C1 with all line breaks that are among them, the two of Unicode, and what turns or hides the text around it.
 fn is_escaped(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    character.is_control() || is_hidden(character)
 }
 
 #[cfg(test)]

@@ -79,6 +79,7 @@ pub use call::{Call, Listener, Trace};
 pub use callable::Callable;
 pub use caller::Caller;
 pub use dialogue::Rounds;
+pub(crate) use result::EMPTY;
 pub use result::{ContentBlock, InputRequired, ToolResult};
 pub use runtime::Pipeline;
 pub use scopes::{Operation, of_app as scopes_of_app, of_tool as scopes_of_tool};

@@ -4,7 +4,6 @@
 //! who may call which tool) may have kept the first.
 
 use alloc::{
-    format,
     string::{String, ToString},
     vec::Vec,
 };
@@ -16,7 +15,7 @@ use serde::{
 };
 use serde_json::{Map, Number, map::Entry};
 
-use crate::Json;
+use crate::{Json, hidden::repeated};
 
 /// The most characters of a name that a message repeats, and the most steps of a path.
 const SHOWN_CHARACTERS: usize = 64;
@@ -167,10 +166,7 @@ impl fmt::Display for MessagePath<'_> {
 
 /// A caller's name, cut for a message.
 fn shown(name: &str) -> String {
-    match name.char_indices().nth(SHOWN_CHARACTERS) {
-        Some((end, _)) => format!("{}…", &name[..end]),
-        None => name.into(),
-    }
+    repeated(name, SHOWN_CHARACTERS).into_owned()
 }
 
 #[cfg(test)]

@@ -145,7 +145,8 @@ pub fn endpoint_with_a_thousand_rows(presented: bool) -> Endpoint {
             Value::I64(id % 4),
         ]
     };
-    let tool = "description: The invoices.\nuse: main\nstatement: SELECT * FROM invoices\ninputs:\n  id: { type: int }\n";
+    let tool =
+        "description: The invoices.\nuse: main\nstatement: SELECT * FROM invoices\ninputs:\n  id: { type: int }\nlimits: { output: 1mb }\n";
     let tool = if presented { format!("{tool}returns: invoice\n") } else { tool.to_owned() };
     let presenter = "schema:\n  id: { type: int }\n  number: { type: string }\n  customer: { type: string }\n  email: { type: string }\n  city: { type: string }\n  \
                      status: { type: string, enum: [open, paid, overdue] }\n  amount_cents: { type: int, description: In cents }\n  currency: { type: string }\n  due_on: { type: date }\n  \

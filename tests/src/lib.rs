@@ -36,6 +36,7 @@ pub mod process;
 pub mod rds_data;
 pub mod redis;
 pub mod scripted;
+pub mod shown;
 pub mod sqld;
 pub mod sqlite_text;
 pub mod stdio;

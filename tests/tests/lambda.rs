@@ -37,7 +37,7 @@ fn app(files: &[(&str, &str)]) -> tempfile::TempDir {
 /// A tool that is a script.
 fn script(name: &str, body: &str) -> [(String, String); 2] {
     [
-        (format!("app/tools/{name}/config.yaml"), "description: A script\nhandler: ./handler.ts\n".to_owned()),
+        (format!("app/tools/{name}/config.yaml"), "description: A script\nhandler: ./handler.ts\nlimits: { output: 1mb }\n".to_owned()),
         (format!("app/tools/{name}/handler.ts"), format!("export default async function () {{ {body} }}\n")),
     ]
 }

@@ -54,6 +54,7 @@ mod toon;
 mod transactions;
 mod unfriendly;
 mod value_tables;
+mod whisper;
 mod worker;
 mod worker_clickhouse;
 mod worker_dynamodb;

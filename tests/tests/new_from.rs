@@ -277,6 +277,15 @@ fn call_every_tool(app: &NewApp, known: &[(&str, &str, Json)]) -> Vec<String> {
             _ => served.rows(name, &json!({ "limit": 1, "offset": 1 })),
         };
         assert_eq!(second.first(), rows.get(1), "{name}");
+        // A page says that there are more, and how to get them.
+        let page = served.send("tools/call", &json!({ "name": name, "arguments": { "limit": 1 } }));
+        let has_more = rows.len() > 1;
+        assert_eq!(page["structuredContent"]["result"].as_array().map_or(0, Vec::len), 1, "{name}: {page}");
+        assert_eq!(page["_meta"]["millrace/truncated"]["shown"], if has_more { json!(1) } else { Json::Null }, "{name}: {page}");
+        assert_eq!(page.to_string().contains("Rows shown: 1. There are more."), has_more, "{name}: {page}");
+        if has_more && inputs.contains_key("after") {
+            assert!(first.as_object().unwrap().values().any(|value| *value == page["_meta"]["millrace/cursor"]["after"]), "{name}: {page}");
+        }
         for input in inputs.keys().filter(|input| !["after", "offset", "limit"].contains(&input.as_str())) {
             // An input that would have the name of another has a number at its end.
             let field = if first.get(input).is_some() { input } else { input.strip_suffix("_2").unwrap() };

@@ -53,7 +53,7 @@ fn app(upstream: u16) -> tempfile::TempDir {
         write(&format!("app/tools/{name}/handler.ts"), &format!("export default async function ({{ inputs }}, ctx) {{ {body} }}\n"));
     };
     script("noisy", "", "console.log('on standard error'); ctx.log.info('heard'); return 'said';");
-    script("long", "", "return 'x'.repeat(100000);");
+    script("long", "limits: { output: 1mb }\n", "return 'x'.repeat(100000);");
     script("language", "", "return ctx.request.headers['accept-language'] ?? 'none';");
     write("app/tools/greet/config.yaml", "description: A script.\n");
     write(

@@ -36,8 +36,11 @@ const APP: [(&str, &str); 7] = [
     ("millrace.yaml", "name: unfriendly\nlimits: { batch: { output: 2mb } }\n"),
     ("app/tools/hello/config.yaml", "description: Says hello.\n"),
     ("app/tools/hello/handler.ts", "export default () => 'hello';\n"),
-    ("app/tools/large/config.yaml", "description: A long text.\nuse: main\nstatement: SELECT hex(zeroblob(200000)) AS text\n"),
-    ("app/tools/talk/config.yaml", "description: Says much before its result.\n"),
+    (
+        "app/tools/large/config.yaml",
+        "description: A long text.\nuse: main\nstatement: SELECT hex(zeroblob(200000)) AS text\nlimits: { output: 1mb }\n",
+    ),
+    ("app/tools/talk/config.yaml", "description: Says much before its result.\nlimits: { output: 1mb }\n"),
     (
         "app/tools/talk/handler.ts",
         "const line = 'y'.repeat(8000);\nexport default (_, ctx) => {\n  for (let i = 0; i < 30; i++) ctx.log.info(line);\n  return 'z'.repeat(100_000);\n};\n",

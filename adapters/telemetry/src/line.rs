@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use millrace_core::{Json, ports::Env};
+use millrace_core::{Json, hidden::is_hidden, ports::Env};
 use tracing::{
     Event,
     field::{Field, Visit},
@@ -120,7 +120,10 @@ fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(quoted.len());
     for character in quoted.chars() {
         if is_forbidden(character) {
-            out.push_str(&format!("\\u{:04x}", u32::from(character)));
+            // Beyond U+FFFF, JSON has two escapes for a character.
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
         } else {
             out.push(character);
         }
@@ -128,10 +131,9 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// What is not plain text: control characters, line ends of Unicode, marks that turn the direction of text. All are below U+10000.
+/// What is not plain text: control characters, line ends of Unicode, and what turns or hides the text around it.
 fn is_forbidden(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    character.is_control() || is_hidden(character)
 }
 
 #[cfg(test)]

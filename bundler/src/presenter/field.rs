@@ -46,6 +46,11 @@ pub(crate) static PRESENTED_FIELD: Record = Record {
         ),
         Field::new("returns", Shape::Text, "The presenter of the object, or of each element of the list."),
         Field::new("limit", LIMIT_SHAPE, "How many elements of the list are shown."),
+        Field::new(
+            "text",
+            Shape::Word(&["as_is"], &[]),
+            "`as_is`: characters that nobody sees stay in it. Else they become visible escapes.",
+        ),
     ],
 };
 
@@ -121,20 +126,22 @@ fn field(compiler: &mut Compiler<'_>, document: &Document, node: &Node, name: &s
         fields: fields.iter().map(|field| field.field.clone()).collect(),
         returns,
         limit,
+        as_is: node.at("text").is_some(),
     };
     DeclaredField { field: presented, description: node.text_at("description").map(String::from), items, fields }
 }
 
 /// Notes keywords that the type does not have.
 fn misfits(compiler: &mut Compiler<'_>, document: &Document, node: &Node, kind: InputKind) {
-    use InputKind::{Array, Date, Datetime, Float, Int, Object, String, Uuid};
-    let keywords: [(&str, &[InputKind]); 6] = [
+    use InputKind::{Array, Date, Datetime, Float, Int, Json, Object, String, Uuid};
+    let keywords: [(&str, &[InputKind]); 7] = [
         ("enum", &[String, Int, Float, Date, Datetime, Uuid]),
         ("max", &[String, Int, Float, Array]),
         ("items", &[Array]),
         ("fields", &[Object]),
         ("returns", &[Object, Array]),
         ("limit", &[Array]),
+        ("text", &[String, Json]),
     ];
     for (keyword, kinds) in keywords {
         let Some(entry) = node.entry(keyword).filter(|_| !kinds.contains(&kind)) else { continue };

@@ -21,6 +21,7 @@ static LIMIT_RECORD: Record = Record {
     doc: "How many items of a list are shown. The list is cut before it is checked.",
     fields: &[
         Field::new("max", Shape::Int(1, 1_000_000), "How many.").required(),
+        Field::new("input", Shape::Text, "The input of the tool, of the type `int`, by which a caller asks for fewer."),
         Field::new("notice", Shape::Text, "What tells that items are missing, with `{{ shown }}`, `{{ total }}` and `{{ omitted }}`.")
             .filled()
             .default("⚠️ Dataset truncated. 50 shown, 3150 hidden. Use filters to narrow results."),
@@ -41,13 +42,20 @@ static CURSOR: Record = Record {
 /// Reads `limit`.
 pub(super) fn limit(compiler: &mut Compiler<'_>, document: &Document, node: &Node, of: Option<&Presenter>) -> ItemLimit {
     let max = whole(node).or_else(|| node.at("max").and_then(whole)).unwrap_or(u32::MAX);
+    let input = node.at("input").and_then(|input| {
+        if of.is_none() {
+            let help = "Use `input` in the `limit` of the presenter.";
+            compiler.error(document, input.range.clone(), "a nested list has no input", help);
+        }
+        input.text().map(String::from)
+    });
     let notice = node.at("notice").map(|notice| compiler.message(document, notice, &PathScope::of_notice()));
     let cursor = node.at("cursor").and_then(|cursor| {
         let (input, field) = (cursor.text_at("input")?.to_owned(), cursor.text_at("field")?.to_owned());
         let range = cursor.at("field").map_or(0..0, |node| node.range.clone());
         usable_cursor(compiler, document, range, &field, of).then_some(Cursor { input, field })
     });
-    ItemLimit { max, notice, cursor }
+    ItemLimit { max, input, notice, cursor }
 }
 
 /// Whether the items have the field of a cursor, and everyone sees it.

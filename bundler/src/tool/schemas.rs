@@ -4,7 +4,7 @@
 //! held, and a warning in `json_schema`, where the tool must look itself.
 
 use millrace_core::{
-    app::Execute,
+    app::{Execute, PathStep, RedactedPath},
     schema::{CHECKED, unchecked},
 };
 use serde_json::{Map, Value};
@@ -29,7 +29,7 @@ pub(super) fn inputs(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, exec
         compiler.error(document, node.range.clone(), "`json_schema` is for tools with a handler; this one has a statement", help);
         return None;
     }
-    let schema = read(compiler, reading, node, "json_schema", false)?;
+    let schema = read(compiler, reading, node, node.json(), "json_schema", false)?;
     if schema.get("type").is_none_or(|kind| kind != "object") {
         let help = "MCP's arguments are an object. Write `type: object` at the top of the schema.";
         compiler.error(document, node.range.clone(), "`json_schema` must describe an object", help);
@@ -38,10 +38,42 @@ pub(super) fn inputs(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, exec
     Some(schema)
 }
 
-/// `output`
-pub(super) fn output(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>) -> Option<Value> {
-    let node = reading.document.root.at("output")?;
-    read(compiler, reading, node, "output", true)
+/// `output` as clients see it, and where it has `text: as_is`.
+pub(super) fn output(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>) -> (Option<Value>, Vec<RedactedPath>) {
+    let Some(node) = reading.document.root.at("output") else { return (None, Vec::new()) };
+    let mut places = Vec::new();
+    let mut schema = node.json();
+    take_as_is(&mut schema, &mut Vec::new(), &mut places);
+    (read(compiler, reading, node, schema, "output", true), places)
+}
+
+/// Takes `text: as_is` out of a schema, which is no keyword of JSON Schema, and notes where it stood. What a `$ref` leads to has no place.
+fn take_as_is(schema: &mut Value, path: &mut Vec<PathStep>, places: &mut Vec<RedactedPath>) {
+    let Value::Object(schema) = schema else { return };
+    if schema.get("text").is_some_and(|text| text == "as_is") {
+        schema.shift_remove("text");
+        places.push(RedactedPath(path.clone()));
+    }
+    let mut below = |schema: &mut Value, step: Option<PathStep>| {
+        let depth = path.len();
+        path.extend(step);
+        take_as_is(schema, path, places);
+        path.truncate(depth);
+    };
+    for (keyword, value) in schema.iter_mut() {
+        match (keyword.as_str(), value) {
+            ("properties", Value::Object(properties)) => {
+                properties.iter_mut().for_each(|(name, schema)| below(schema, Some(PathStep::Member(name.clone()))));
+            }
+            ("prefixItems", Value::Array(schemas)) => {
+                (0_u32..).zip(schemas).for_each(|(place, schema)| below(schema, Some(PathStep::Index(place))));
+            }
+            ("items", schema) => below(schema, Some(PathStep::Elements)),
+            ("additionalProperties", schema) => below(schema, Some(PathStep::Any)),
+            ("allOf" | "anyOf" | "oneOf", Value::Array(schemas)) => schemas.iter_mut().for_each(|schema| below(schema, None)),
+            _ => {}
+        }
+    }
 }
 
 /// Adds inputs to `json_schema`.
@@ -55,9 +87,8 @@ pub(super) fn add_properties(schema: Option<&mut Value>, added: &[DeclaredInput]
     }
 }
 
-fn read(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, node: &Node, key: &str, strict: bool) -> Option<Value> {
+fn read(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, node: &Node, schema: Value, key: &str, strict: bool) -> Option<Value> {
     let document = reading.document;
-    let schema = node.json();
     if !schema.is_object() {
         compiler.error(
             document,
@@ -86,6 +117,11 @@ fn read(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, node: &Node, key:
             is_good = false;
             let help = "A `$ref` leads to a place of the same schema, such as `#/$defs/name`. Nothing is fetched.";
             compiler.error(document, node.range.clone(), format!("{place} leads nowhere"), help);
+        } else if found.pointer.ends_with("/text") && strict {
+            is_good = false;
+            let help =
+                "Write `text: as_is` beside the `type` of a text or of anything that has texts in it, but not in what a `$ref` leads to.";
+            compiler.error(document, node.range.clone(), format!("{place} has no meaning"), help);
         } else if strict {
             is_good = false;
             let help = format!("A result that is promised must be checked. These keywords can be checked: {}.", CHECKED.join(", "));

@@ -69,6 +69,8 @@ pub struct PresentedField {
     pub returns: Option<u32>,
     /// `limit` of a list.
     pub limit: Option<ItemLimit>,
+    /// `text: as_is`: hidden characters stay in it; see [`hidden`](crate::hidden).
+    pub as_is: bool,
 }
 
 /// What becomes of members that the schema does not have.
@@ -98,6 +100,8 @@ pub enum OnMismatch {
 pub struct ItemLimit {
     /// `max`
     pub max: u32,
+    /// `input`: the input that says how many a caller wants, if those are fewer.
+    pub input: Option<String>,
     /// `notice`, with `shown`, `total` and `omitted`; `None`: the usual one.
     pub notice: Option<Template>,
     /// `cursor`: how to get the next ones.

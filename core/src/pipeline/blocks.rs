@@ -143,6 +143,11 @@ pub(super) fn truncation(shown: usize, hidden: usize) -> ContentBlock {
     notice(&format!("⚠️ Dataset truncated. {shown} shown, {hidden} hidden. Use filters to narrow results."))
 }
 
+/// What tells that only the beginning of a text is there.
+pub(super) fn cut_text(shown: usize, total: usize) -> ContentBlock {
+    notice(&format!("⚠️ Text truncated. The first {shown} of {total} bytes are shown. Ask for less, or fetch it in parts."))
+}
+
 /// What tells that the database has more rows than were read.
 pub(super) fn unread(rows: usize) -> ContentBlock {
     notice(&format!("⚠️ Dataset truncated. The first {rows} rows were read, and there are more. Use filters to narrow results."))

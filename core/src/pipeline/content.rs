@@ -1,7 +1,7 @@
 //! Results that a script built with `response()`: what comes out of a script engine as JSON is checked here, and nowhere else.
 //!
 //! In comes `{ data?, content: [block], structured?, meta?, ui: [block], hints: [text], rules: [text], actions: [{tool, reason, args?}] }`,
-//! out [`AuthoredContent`]. Whatever the order in which a script made them, they are sent in this one: data, UI blocks, content, hints, rules,
+//! out [`AuthoredContent`], whose blocks hide nothing. Whatever the order in which a script made them, they are sent in this one: data, UI blocks, content, hints, rules,
 //! actions; see [`blocks`](super::blocks). A block of the content is one of MCP's
 //! ([specification](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result)). Refused, with the block's
 //! number: an unknown type or member, invalid base64, an image without an `image/…` MIME type, a URI without a scheme, annotations
@@ -21,6 +21,7 @@ use super::{
 use crate::{
     Json,
     fault::{Fault, FaultResult, Stage},
+    hidden,
 };
 
 /// The most blocks of one result.
@@ -33,6 +34,8 @@ pub(super) struct AuthoredContent {
     pub(super) data: Option<Json>,
     /// The data, or the structured content where there is none, is written as the first block in this format, whatever the other blocks.
     pub(super) format: Option<DataFormat>,
+    /// What tells that rows are left out of the data.
+    pub(super) limited: Option<ContentBlock>,
     /// UI blocks and notices.
     pub(super) ui: Vec<ContentBlock>,
     pub(super) blocks: Vec<ContentBlock>,
@@ -65,7 +68,12 @@ impl AuthoredContent {
 
     /// Whether there is nothing but data and structured content.
     pub(super) fn is_bare(&self) -> bool {
-        self.ui.is_empty() && self.blocks.is_empty() && self.hints.is_empty() && self.rules.is_empty() && self.actions.is_empty()
+        self.limited.is_none()
+            && self.ui.is_empty()
+            && self.blocks.is_empty()
+            && self.hints.is_empty()
+            && self.rules.is_empty()
+            && self.actions.is_empty()
     }
 }
 
@@ -78,6 +86,10 @@ pub(super) fn read(stage: Stage, built: Json, has_tool: impl Fn(&str) -> bool) -
         Fault::new(stage, "SCRIPT_RESULT", format!("The script built a result that cannot be sent: {problem}.")).by_author()
     };
     let Json::Object(mut built) = built else { return Err(fault("it is not an object".into()).into()) };
+    // The data is looked at once the app has done with it, when it is known what of it stays as it is.
+    for (_, part) in built.iter_mut().filter(|(name, _)| !["data", "structured"].contains(&name.as_str())) {
+        hidden::reveal_json(part, &[]);
+    }
     let blocks = match built.get_mut("content").map(Json::take) {
         Some(Json::Array(blocks)) if blocks.len() <= MAX_BLOCKS => blocks,
         _ => return Err(fault(format!("it may have {MAX_BLOCKS} blocks")).into()),
@@ -109,6 +121,7 @@ pub(super) fn read(stage: Stage, built: Json, has_tool: impl Fn(&str) -> bool) -
         data: built.get_mut("data").map(Json::take),
         structured: built.get_mut("structured").map(Json::take),
         format: None,
+        limited: None,
         ui,
         blocks: checked,
         hints: texts(hints),

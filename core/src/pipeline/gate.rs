@@ -169,6 +169,7 @@ fn gate(name: &str, auth: &Auth, limits: Limits) -> Tool {
         confirm: None,
         idempotency: None,
         output: None,
+        as_is: Vec::new(),
         returns: None,
         map_input: None,
         execute: Execute::Search(SearchIndex::default()),

@@ -2,23 +2,13 @@
 
 use serde::Serialize;
 
-use super::{
-    content::AuthoredContent,
-    result::{ContentBlock, ToolResult},
-};
+use super::{content::AuthoredContent, result::ContentBlock};
 use crate::{
     Json,
     fault::{Fault, FaultResult, Stage},
 };
 
-/// What counts against `limits.output`: the text of plain blocks, everything else as JSON.
-pub(super) fn result_length(result: &ToolResult) -> FaultResult<usize> {
-    let structured = result.structured.as_ref().map_or(Ok(0), json_length)?;
-    let meta: usize = result.meta.iter().map(|(_, value)| json_length(value)).sum::<FaultResult<_>>()?;
-    Ok(blocks_length(&result.content)? + structured + meta)
-}
-
-/// The length of the result that is made of it; TOON counts as JSON, which is longer.
+/// The length of the result that is made of it: the text of plain blocks, everything else as JSON. TOON counts as JSON, which is longer.
 pub(super) fn length(content: &AuthoredContent) -> FaultResult<usize> {
     let text = match (&content.data, content.format, &content.structured) {
         (Some(data), Some(_), _) | (None, Some(_), Some(data)) => json_length(data)?,
@@ -26,9 +16,15 @@ pub(super) fn length(content: &AuthoredContent) -> FaultResult<usize> {
         (None, ..) => 0,
     };
     let structured = content.structured.as_ref().map_or(Ok(0), json_length)?;
+    Ok(text + structured + beside_length(content)?)
+}
+
+/// How long is what a result has beside its data.
+pub(super) fn beside_length(content: &AuthoredContent) -> FaultResult<usize> {
     let meta: usize = content.meta.values().map(json_length).sum::<FaultResult<_>>()?;
     let last: usize = content.last_blocks().map(|block| block_length(&block)).sum::<FaultResult<_>>()?;
-    Ok(text + blocks_length(&content.ui)? + blocks_length(&content.blocks)? + last + structured + meta)
+    let limited = content.limited.as_ref().map_or(Ok(0), block_length)?;
+    Ok(limited + blocks_length(&content.ui)? + blocks_length(&content.blocks)? + last + meta)
 }
 
 fn blocks_length(blocks: &[ContentBlock]) -> FaultResult<usize> {
@@ -43,7 +39,7 @@ fn block_length(block: &ContentBlock) -> FaultResult<usize> {
 }
 
 /// The length of a value as the text of a block: a string as it is.
-pub(super) fn text_length(value: &Json) -> FaultResult<usize> {
+fn text_length(value: &Json) -> FaultResult<usize> {
     match value {
         Json::String(text) => Ok(text.len()),
         value => json_length(value),

@@ -1,12 +1,12 @@
 //! The names of tools: which tool has one, and how an unknown one is repeated.
 
-use alloc::{borrow::Cow, string::String};
+use alloc::borrow::Cow;
 use core::hash::BuildHasher as _;
 
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 
-use crate::app::Tool;
+use crate::{app::Tool, hidden::repeated};
 
 /// The most characters of an unknown name that are repeated.
 const SHOWN_CHARACTERS: usize = 64;
@@ -32,16 +32,9 @@ impl Names {
     }
 }
 
-/// A name as it may be repeated to its sender and to a log: cut, and without control characters.
+/// A name as it may be repeated to its sender and to a log: cut, and without control characters, hidden ones and mark-up.
 pub(super) fn shown(name: &str) -> Cow<'_, str> {
-    if name.len() <= SHOWN_CHARACTERS && !name.contains(char::is_control) {
-        return Cow::Borrowed(name);
-    }
-    let mut shown: String = name.chars().take(SHOWN_CHARACTERS).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    if name.chars().nth(SHOWN_CHARACTERS).is_some() {
-        shown.push('…');
-    }
-    Cow::Owned(shown)
+    repeated(name, SHOWN_CHARACTERS)
 }
 
 fn hash(name: &str) -> u64 {
@@ -54,7 +47,7 @@ mod tests {
 
     #[test]
     fn shown_names() {
-        for (name, expected) in [("get-user", "get-user"), ("a\n\u{7}b", "a\u{fffd}\u{fffd}b"), ("", "")] {
+        for (name, expected) in [("get-user", "get-user"), ("a\n\u{7}b", "a\u{fffd}\u{fffd}b"), ("<b>", "\\u003cb\\u003e"), ("", "")] {
             assert_eq!(shown(name), expected);
         }
         let long = "ä".repeat(10_000);

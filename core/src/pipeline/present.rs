@@ -1,7 +1,8 @@
 //! Stage 11, *present*: what a model sees of the result.
 //!
 //! With `returns`, the presenter's steps, in this order: find the items, limit, validate and strip, the same for what is embedded, redact,
-//! then rules, UI blocks and actions. So nothing that is stripped or redacted can appear in anything that comes after. What the caller selects
+//! make visible what is hidden, then rules, UI blocks and actions. So nothing that is stripped or redacted can appear in anything that comes
+//! after. What the caller selects
 //! of the items is cut last: what is said of an item is said of the whole one.
 //!
 //! With `output`, the value is sent as structured content and must fit that schema. The caller is told where it does not; the value itself
@@ -16,6 +17,7 @@ mod asked;
 mod embedded;
 mod fill;
 mod fit;
+mod hidden;
 mod inline;
 mod mismatch;
 mod path;
@@ -24,7 +26,7 @@ mod redact;
 mod tell;
 
 pub(super) use asked::{Asked, asked};
-pub(super) use presenter::for_everybody;
+pub(super) use presenter::{for_everybody, limited};
 
 use mismatch::{NO_DATA, mismatched};
 

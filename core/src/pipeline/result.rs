@@ -55,6 +55,9 @@ pub struct InputRequired {
     pub state: String,
 }
 
+/// What stands for a text that is empty: the APIs of some models refuse one.
+pub(crate) const EMPTY: &str = "(empty)";
+
 /// One content block.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ContentBlock {

@@ -26,6 +26,7 @@ use super::{
 use crate::{
     Error, ErrorKind, Json, Result,
     fault::{Fault, FaultResult, Refusal, Stage},
+    hidden::reveal_json,
     schema,
 };
 
@@ -76,7 +77,9 @@ pub(super) fn ask(run: &Run<'_>, requests: Json) -> Result<Option<Json>> {
     }
     let mut answers = Map::new();
     let mut missing = Map::new();
-    for (key, request) in requests {
+    for (key, mut request) in requests {
+        // What is asked is what the answer is held to.
+        reveal_json(&mut request, &[]);
         check(&request).map_err(|problem| Error::new(ErrorKind::Syntax, format!("the request `{key}` {problem}")))?;
         match run.dialogue.answers.get(&key).and_then(|answer| fitting(&request, answer)) {
             Some(answer) => drop(answers.insert(key, answer)),

@@ -1,8 +1,8 @@
 //! `limits.output.on_exceed: shrink`: a result that is too long gets shorter, and stays whole.
 //!
 //! Blocks that only people see go first, the last one first; then rows, from the end. What is left is valid JSON and says what is missing,
-//! in a text block after the data and in `_meta`. Every other block stays. What has no list, or is too long without any of its rows, cannot
-//! shrink.
+//! in a text block after the data and in `_meta`; where the presenter has a cursor, how to get the next ones, too. Every other block stays.
+//! What has no list, or is too long without any of its rows, cannot shrink.
 
 use alloc::{boxed::Box, vec::Vec};
 
@@ -13,6 +13,7 @@ use super::{
     content::AuthoredContent,
     length::{json_length, length},
     output::ToolOutput,
+    present,
     result::ContentBlock,
     run::Run,
 };
@@ -39,7 +40,7 @@ pub(super) fn shrink(run: &Run<'_>, mut content: AuthoredContent, most: usize) -
         dropped += 1;
         note(&mut content, "blocks", dropped.into());
     }
-    if length(&content)? > most && !cut(&mut content, most)? {
+    if length(&content)? > most && !cut(run, &mut content, most)? {
         return Ok(None);
     }
     let fits = match (&run.tool.output, &content.structured) {
@@ -50,7 +51,7 @@ pub(super) fn shrink(run: &Run<'_>, mut content: AuthoredContent, most: usize) -
 }
 
 /// Cuts rows from the end; `false` where not even one can stay.
-fn cut(content: &mut AuthoredContent, most: usize) -> FaultResult<bool> {
+fn cut(run: &Run<'_>, content: &mut AuthoredContent, most: usize) -> FaultResult<bool> {
     let mut lengths: Vec<usize> = Vec::new();
     for rows in lists(content) {
         lengths.resize(rows.len(), 0);
@@ -59,27 +60,38 @@ fn cut(content: &mut AuthoredContent, most: usize) -> FaultResult<bool> {
             *length += json_length(row)? + 1;
         }
     }
-    let total = lengths.len();
-    // The numbers are longest where each is the total.
+    // A presenter may have left out some already.
+    let noted =
+        content.meta.get(TRUNCATED_META).and_then(|noted| noted.get("total")?.as_u64()).and_then(|total| usize::try_from(total).ok());
+    let total = noted.unwrap_or(0).max(lengths.len());
+    // The numbers are longest where each is the total, or more.
     let mut bare = content.clone();
-    keep(&mut bare, 0, [total; 3]);
+    keep(run, &mut bare, 0, [total, total.saturating_mul(2)]);
     let Some(mut room) = most.checked_sub(length(&bare)?) else { return Ok(false) };
     let mut shown = 0;
     while let Some(left) = lengths.get(shown).and_then(|length| room.checked_sub(*length)) {
         (room, shown) = (left, shown + 1);
     }
-    keep(content, shown, [shown, total - shown, total]);
+    keep(run, content, shown, [shown, total]);
+    // How long the cursor is, which depends on the last row, is known only now.
+    while shown > 0 && length(content)? > most {
+        shown -= 1;
+        keep(run, content, shown, [shown, total]);
+    }
     Ok(shown > 0)
 }
 
 /// Leaves the first rows, and says so.
-fn keep(content: &mut AuthoredContent, rows: usize, [shown, hidden, total]: [usize; 3]) {
+fn keep(run: &Run<'_>, content: &mut AuthoredContent, rows: usize, [shown, total]: [usize; 2]) {
+    let mut last = None;
     for list in lists(content) {
         list.truncate(rows);
+        last = list.last().cloned();
     }
     note(content, "shown", shown.into());
     note(content, "total", total.into());
-    content.ui.insert(0, blocks::truncation(shown, hidden));
+    let said = present::limited(run, content, last.as_ref(), shown, total);
+    content.limited = Some(said.unwrap_or_else(|| blocks::truncation(shown, total - shown)));
 }
 
 pub(super) fn note(content: &mut AuthoredContent, name: &str, value: Json) {

@@ -26,6 +26,7 @@ use crate::{
     expression::{compare_numbers, equal},
     fault::{Fault, FaultResult, Issue, Stage},
     formats,
+    hidden::repeated,
     sort::sort,
     strict,
 };
@@ -44,6 +45,8 @@ const MAX_ISSUES: usize = 50;
 const MAX_LISTED: usize = 50;
 /// How many lists and objects of a message the inputs stand in, themselves among them: the message, its `params`, its `arguments`.
 const LEVELS_AROUND: usize = 3;
+/// The most characters of a path, and of what is wrong there, where a schema says so.
+const MAX_PATH: usize = 400;
 /// The path of what concerns the inputs as a whole.
 const ROOT: &str = "(root)";
 
@@ -90,10 +93,12 @@ fn by_schema(run: &Run<'_>, schema: &str, mut inputs: Json) -> FaultResult<Json>
         check.integers(&inputs, &Path::Root, "number");
         return check.finish(&[]).map(|()| inputs);
     };
-    let field = if mismatch.path.is_empty() { String::from(ROOT) } else { mismatch.path };
-    let message = format!("The inputs do not match the tool's schema: `{field}` {}.", mismatch.problem);
+    // Both can have names that the caller made up.
+    let field = if mismatch.path.is_empty() { String::from(ROOT) } else { repeated(&mismatch.path, MAX_PATH).into_owned() };
+    let problem = repeated(&mismatch.problem, MAX_PATH);
+    let message = format!("The inputs do not match the tool's schema: `{field}` {problem}.");
     let mut fault = Fault::new(Stage::Validate, INVALID, message).suggesting(RECOVERY);
-    fault.issues = Vec::from([Issue { field, message: format!("It {}.", mismatch.problem) }]);
+    fault.issues = Vec::from([Issue { field, message: format!("It {problem}.") }]);
     Err(fault.into())
 }
 

@@ -16,12 +16,14 @@ use super::{
     exchange::Exchange,
     methods::{shorten, text},
     resource_index::pattern_text,
+    resources::SHOWN_URI,
     rpc_error::{INTERNAL_ERROR, RpcError},
 };
 use crate::{
     Json,
     app::{Argument, Completer, Prompt, RequiredScopes, Resource},
     fault::Stage,
+    hidden::repeated,
     pipeline::{Callable, ContentBlock, Operation, Rounds, ToolResult},
 };
 
@@ -131,7 +133,8 @@ impl Exchange<'_> {
             "ref/resource" => {
                 let uri = text(reference, "uri")?;
                 let resource = self.app().resources.iter().find(|resource| pattern_text(&resource.uri) == uri);
-                let resource = resource.ok_or_else(|| RpcError::invalid_params("Unknown resource").with_data(json!({ "uri": uri })))?;
+                let resource = resource
+                    .ok_or_else(|| RpcError::invalid_params("Unknown resource").with_data(json!({ "uri": repeated(&uri, SHOWN_URI) })))?;
                 Ok((Owner::Resource(resource), &resource.arguments))
             }
             _ => Err(RpcError::invalid_params("Invalid params: `ref.type` must be `ref/prompt` or `ref/resource`")),

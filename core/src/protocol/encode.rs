@@ -8,7 +8,11 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 use serde::Serialize;
 
 use super::{era::Era, json_rpc::Id, rpc_error::RpcError};
-use crate::{Json, app::App};
+use crate::{
+    Json,
+    app::App,
+    hidden::{reveal_json, visible},
+};
 
 /// How long a modern client may keep a list, in milliseconds: short, so that a changed app is seen within seconds.
 const CACHE_TTL_MS: &str = "5000";
@@ -44,7 +48,8 @@ impl MessageReply {
     }
 }
 
-/// A JSON-RPC error object. Without an id the member is left out, since MCP's schema forbids `null`.
+/// A JSON-RPC error object. It may have values of data in it, in which nothing is hidden. Without an id the member is left out, since MCP's
+/// schema forbids `null`.
 pub(super) fn error(id: Option<&Id>, failure: &RpcError) -> Vec<u8> {
     let mut out = Vec::with_capacity(160 + failure.message.len());
     out.extend_from_slice(br#"{"jsonrpc":"2.0","#);
@@ -56,10 +61,12 @@ pub(super) fn error(id: Option<&Id>, failure: &RpcError) -> Vec<u8> {
     out.extend_from_slice(br#""error":{"code":"#);
     json(&mut out, &failure.code);
     out.extend_from_slice(br#","message":"#);
-    string(&mut out, &failure.message);
+    string(&mut out, &visible(&failure.message));
     if let Some(data) = &failure.data {
+        let mut data = (**data).clone();
+        reveal_json(&mut data, &[]);
         out.extend_from_slice(br#","data":"#);
-        json(&mut out, data);
+        json(&mut out, &data);
     }
     out.extend_from_slice(b"}}");
     out

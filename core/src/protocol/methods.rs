@@ -1,6 +1,6 @@
 //! The methods of MCP: which there are in which era, and who answers them.
 
-use alloc::{format, string::String, vec::Vec};
+use alloc::{borrow::Cow, format, string::String, vec::Vec};
 
 use serde_json::Map;
 
@@ -20,7 +20,7 @@ use super::{
     rpc_error::{INVALID_PARAMS, METHOD_NOT_FOUND, RpcError},
     runtime::Protocol,
 };
-use crate::{Json, pipeline::Callable, strict};
+use crate::{Json, hidden::repeated, pipeline::Callable, strict};
 
 #[derive(Clone, Copy)]
 enum Method {
@@ -290,9 +290,6 @@ pub(super) fn text(params: &mut Map<String, Json>, name: &str) -> Result<String,
 }
 
 /// A caller's word, cut for a message.
-pub(super) fn shorten(word: &str) -> &str {
-    match word.char_indices().nth(128) {
-        Some((end, _)) => &word[..end],
-        None => word,
-    }
+pub(super) fn shorten(word: &str) -> Cow<'_, str> {
+    repeated(word, 128)
 }

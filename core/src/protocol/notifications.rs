@@ -28,6 +28,7 @@ use crate::{
     Json,
     app::{Execute, Tool},
     headers::Headers,
+    hidden::visible,
     pipeline::{Listener, Pipeline},
     ports::LogLevel,
 };
@@ -178,7 +179,7 @@ impl Listener for Outbox {
         }
         if let Some(message) = message {
             out.extend_from_slice(br#","message":"#);
-            encode::string(&mut out, cut(message));
+            encode::string(&mut out, &visible(cut(message)));
         }
         out.extend_from_slice(b"}}");
         self.put(out);
@@ -201,7 +202,7 @@ impl Listener for Outbox {
         out.extend_from_slice(br#"","logger":"#);
         encode::string(&mut out, &self.tool);
         out.extend_from_slice(br#","data":"#);
-        encode::string(&mut out, cut(message));
+        encode::string(&mut out, &visible(cut(message)));
         out.extend_from_slice(b"}}");
         self.put(out);
     }

@@ -17,7 +17,8 @@ use super::{
 use crate::{
     Json,
     app::{Embedded, Media, Prompt, PromptContent, Root, Template, TemplatePart},
-    pipeline::{InputRequired, Operation, Rounds},
+    hidden::reveal_json,
+    pipeline::{EMPTY, InputRequired, Operation, Rounds},
 };
 
 impl Exchange<'_> {
@@ -52,21 +53,27 @@ impl Exchange<'_> {
         operation: Operation<'_>,
     ) -> Result<Result<Vec<u8>, InputRequired>, RpcError> {
         let value = |name: &str| arguments.get(name).and_then(Json::as_str);
+        let mut shown = arguments.clone();
+        for argument in shown.values_mut() {
+            reveal_json(argument, &[]);
+        }
+        let shown = |name: &str| shown.get(name).and_then(Json::as_str);
         let mut out = Vec::with_capacity(512);
         for message in &prompt.messages {
             match &message.content {
                 PromptContent::Text(template) => self::message(&mut out, &message.role, |out| {
                     out.extend_from_slice(br#"{"type":"text","text":"#);
-                    encode::string(out, &fill(template, value));
+                    let text = fill(template, shown);
+                    encode::string(out, if text.trim().is_empty() { EMPTY } else { &text });
                     out.push(b'}');
                 }),
                 PromptContent::Image(media) => self::message(&mut out, &message.role, |out| self::media(out, "image", media)),
                 PromptContent::Audio(media) => self::message(&mut out, &message.role, |out| self::media(out, "audio", media)),
                 PromptContent::Resource { uri, mime_type, content } => self::message(&mut out, &message.role, |out| {
                     out.extend_from_slice(br#"{"type":"resource","resource":"#);
-                    let uri = fill(uri, value);
+                    let uri = fill(uri, shown);
                     match content {
-                        Embedded::Text(template) => text_contents(out, &uri, mime_type, template, value),
+                        Embedded::Text(template) => text_contents(out, &uri, mime_type, template, shown),
                         Embedded::Blob(bytes) => blob_contents(out, &uri, mime_type, bytes),
                     }
                     out.push(b'}');

@@ -19,11 +19,14 @@ use super::{
 use crate::{
     Json,
     app::{Content, Embedded},
+    hidden::{repeated, visible},
     pipeline::{ContentBlock, Operation, ToolResult},
 };
 
 /// The code by which a tool says that there is nothing at a URI.
 const NOT_FOUND: &str = "NOT_FOUND";
+/// The most characters of an unknown URI that are repeated.
+pub(super) const SHOWN_URI: usize = 2048;
 
 impl Exchange<'_> {
     pub(super) async fn read_resource(&self, params: &mut Map<String, Json>) -> Result<Vec<u8>, RpcError> {
@@ -34,6 +37,8 @@ impl Exchange<'_> {
         let operation = Operation { scopes: resource.scopes.as_ref(), messages: &[], tool, needs_caller: false };
         self.admit(&uri, operation).await?;
         let value = |name: &str| found.variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
+        let seen: Vec<_> = found.variables.iter().map(|(name, value)| (*name, visible(value))).collect();
+        let shown = |name: &str| seen.iter().find(|(known, _)| *known == name).map(|(_, value)| &**value);
         let rounds = self.rounds(params, usize::from(matches!(resource.content, Content::Tool { .. })))?;
         let mut contents = Vec::new();
         match &resource.content {
@@ -43,14 +48,14 @@ impl Exchange<'_> {
                 Err(fault) if fault.code == NOT_FOUND => return Err(self.no_resource(&uri)),
                 Err(fault) => return Err(self.failed(&fault)),
             },
-            Content::Text(template) => text_contents(&mut contents, &uri, &resource.mime_type, template, value),
+            Content::Text(template) => text_contents(&mut contents, &uri, &resource.mime_type, template, shown),
             Content::Blob(bytes) => blob_contents(&mut contents, &uri, &resource.mime_type, bytes),
             Content::Files { name, files } => {
                 let name = fill(name, value);
                 let place = files.binary_search_by(|file| file.name.as_str().cmp(&name));
                 let file = place.ok().and_then(|place| files.get(place)).ok_or_else(|| self.no_resource(&uri))?;
                 match &file.content {
-                    Embedded::Text(text) => text_contents(&mut contents, &uri, &file.mime_type, text, value),
+                    Embedded::Text(text) => text_contents(&mut contents, &uri, &file.mime_type, text, shown),
                     Embedded::Blob(bytes) => blob_contents(&mut contents, &uri, &file.mime_type, bytes),
                 }
             }
@@ -85,7 +90,7 @@ impl Exchange<'_> {
             Era::Modern => INVALID_PARAMS,
             Era::Legacy => RESOURCE_NOT_FOUND,
         };
-        RpcError::new(code, "Resource not found").with_data(json!({ "uri": uri }))
+        RpcError::new(code, "Resource not found").with_data(json!({ "uri": repeated(uri, SHOWN_URI) }))
     }
 }
 

@@ -98,6 +98,7 @@ pub fn tool(name: &str, execute: Execute) -> Tool {
         input_schema: None,
         confirm: None,
         output: None,
+        as_is: Vec::new(),
         returns: None,
     }
 }

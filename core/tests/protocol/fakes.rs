@@ -235,6 +235,7 @@ pub(crate) fn tool(name: &str, export: &str) -> Tool {
         input_schema: None,
         confirm: None,
         output: None,
+        as_is: Vec::new(),
     }
 }
 

@@ -4,6 +4,7 @@ use millrace_core::{Json, value::Value};
 use millrace_tests::{
     clickhouse::{self, open},
     database::{runtime, text as value_of},
+    shown::shown,
 };
 use serde_json::json;
 
@@ -72,7 +73,7 @@ fn every_value_comes_back_through_every_form() {
                     form => json!([{ "v": form.replace("<>", value) }]),
                 };
                 let found: Json = serde_json::from_str(text(&result)).unwrap_or_default();
-                assert_eq!((found, result.is_error), (expected, false), "{tool} with {value:?}: {}", text(&result));
+                assert_eq!((found, result.is_error), (shown(expected), false), "{tool} with {value:?}: {}", text(&result));
             }
         }
     });

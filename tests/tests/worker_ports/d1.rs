@@ -175,7 +175,7 @@ fn an_audit_row_is_as_documented() {
                 "inputs": "url,method,who", "change_made": null, "id": 32, "sane": 1,
             })
         };
-        assert_eq!(rows(), json!([row("ada"), row(HOSTILE)]));
+        assert_eq!(rows(), json!([row("ada"), row(&millrace_core::hidden::visible(HOSTILE))]));
         // A database that is down fails no call.
         kit.stand_in(&json!({"database": ["D1_ERROR: something new", "D1_ERROR: something new"]}));
         kit.value("audited", &json!({"url": kit.url("/a"), "who": "eve"}));

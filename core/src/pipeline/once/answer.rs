@@ -144,6 +144,7 @@ impl Said {
                 let [mut ui, mut blocks, hints, rules, mut actions] = ["ui", "blocks", "hints", "rules", "actions"].map(&mut list);
                 let Some(Json::Object(meta)) = take("meta") else { return None };
                 let content = AuthoredContent {
+                    limited: None,
                     data: take("data"),
                     format: None,
                     ui: ui.iter_mut().map(block).collect::<Option<_>>()?,
@@ -256,6 +257,7 @@ mod tests {
             let blocks = vec![ContentBlock::Text("t".into()), ContentBlock::Other(block.clone())];
             let actions = [None, Some(json!({"id": 1}))].map(|args| Action { tool: "t".into(), reason: "r".into(), args });
             let built = AuthoredContent {
+                limited: None,
                 data,
                 format: None,
                 ui: vec![ContentBlock::Other(block.clone())],

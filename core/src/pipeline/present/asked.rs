@@ -13,6 +13,8 @@ use crate::{
 pub(in crate::pipeline) struct Asked {
     pub(super) format: Option<DataFormat>,
     pub(super) select: Option<Vec<String>>,
+    /// How many items at most, where an input says so.
+    pub(super) limit: Option<u32>,
 }
 
 /// Takes what concerns the presentation out of the inputs: it is no affair of the tool itself.
@@ -29,6 +31,8 @@ pub(in crate::pipeline) fn asked(run: &Run<'_>, inputs: &mut Json) -> Asked {
     {
         asked.format = Some(if format == "toon" { DataFormat::Toon } else { DataFormat::Json });
     }
+    let limit = presenter.limit.as_ref().and_then(|limit| inputs.get(limit.input.as_ref()?)?.as_u64());
+    asked.limit = limit.and_then(|limit| u32::try_from(limit).ok());
     asked
 }
 

@@ -8,6 +8,7 @@ use super::{
     asked::{self, Asked},
     fill::Sight,
     fit::{Fitter, Problem},
+    hidden::reveal,
     mismatch::{NO_DATA, mismatched},
     redact::{Redactor, shown_value},
     tell::{self, Said},
@@ -17,10 +18,11 @@ use crate::{
     app::{OnMismatch, Presenter, TextFormat},
     fault::FaultResult,
     pipeline::{
-        content::DataFormat,
+        content::{AuthoredContent, DataFormat},
         json_text::word,
         output::ToolOutput,
         record::Subject,
+        result::ContentBlock,
         run::{Run, TARGET},
         shrink::TRUNCATED_META,
     },
@@ -53,9 +55,10 @@ pub(super) fn present(run: &Run<'_>, presenter: &Presenter, asked: Asked, outcom
     let Items { mut items, is_list, key } = found(presenter, data)?;
     let redactor = Redactor::new(run, presenter, false)?;
     let total = items.len();
-    let limit = presenter.limit.as_ref().filter(|limit| is_list && total > limit.max as usize);
-    if let Some(limit) = limit {
-        items.truncate(limit.max as usize);
+    let most = presenter.limit.as_ref().map_or(usize::MAX, |limit| limit.max.min(asked.limit.unwrap_or(u32::MAX)) as usize);
+    let limit = presenter.limit.as_ref().filter(|_| is_list && total > most);
+    if limit.is_some() {
+        items.truncate(most);
     }
     let app = run.pipeline.app();
     let mut fitter = Fitter::new(app);
@@ -83,19 +86,17 @@ pub(super) fn present(run: &Run<'_>, presenter: &Presenter, asked: Asked, outcom
     }
     for item in &mut fitted {
         redactor.item(presenter, item);
+        reveal(app, &presenter.fields, item);
     }
     let shown = fitted.len();
     let mut items = Json::Array(fitted);
     let said = Said::of(run, presenter, &mut items, is_list)?;
     let sight = Sight::of(run, &items);
     let mut ui = Vec::new();
-    if let Some(limit) = limit {
-        let next = limit.cursor.as_ref().and_then(|cursor| Some((cursor, tell::cursor_value(items.as_array()?.last()?, &cursor.field)?)));
-        ui.push(tell::limited(sight, limit, shown, total - dropped, next.as_ref().map(|(_, value)| value), ""));
+    if limit.is_some() {
         content.meta.insert(TRUNCATED_META.into(), json!({ "shown": shown, "total": total }));
-        if let Some((cursor, value)) = next {
-            content.meta.insert(CURSOR_META.into(), json!({ cursor.input.as_str(): value }));
-        }
+        let last = items.as_array().and_then(|items| items.last());
+        content.limited = limited(run, &mut content, last, shown, total - dropped);
     }
     ui.extend(fitter.cuts.iter().map(|cut| tell::cut(sight, cut)));
     if dropped > 0 {
@@ -123,6 +124,25 @@ pub(super) fn present(run: &Run<'_>, presenter: &Presenter, asked: Asked, outcom
         (TextFormat::Json | TextFormat::Input, _) => DataFormat::Json,
     });
     Ok(ToolOutput::Content(content))
+}
+
+/// What tells that only the first items are shown, and how to get those after `last`, in `_meta`, too; `None` where the tool's presenter has no
+/// `limit`.
+pub(in crate::pipeline) fn limited(
+    run: &Run<'_>,
+    content: &mut AuthoredContent,
+    last: Option<&Json>,
+    shown: usize,
+    total: usize,
+) -> Option<ContentBlock> {
+    let limit = asked::presenter(run)?.limit.as_ref()?;
+    let next = limit.cursor.as_ref().and_then(|cursor| Some((cursor, tell::cursor_value(last?, &cursor.field)?)));
+    content.meta.shift_remove(CURSOR_META);
+    if let Some((cursor, value)) = &next {
+        content.meta.insert(CURSOR_META.into(), json!({ cursor.input.as_str(): value }));
+    }
+    let sight = Sight::of(run, &Json::Null);
+    Some(tell::limited(sight, limit, shown, total, next.as_ref().map(|(_, value)| value), ""))
 }
 
 /// Data as the tool's presenter has it for anybody: limited, without what it leaves out, and with everything replaced that it replaces for

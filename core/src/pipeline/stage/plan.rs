@@ -456,7 +456,7 @@ fn serialize(tool: &Tool) -> String {
     };
     let exceed = match tool.limits.on_exceed {
         OnExceed::Error => "",
-        OnExceed::Shrink => ", and what is longer shrinks",
+        OnExceed::Shrink | OnExceed::Fit => ", and what is longer shrinks",
     };
     format!("faults are {style}{expose}; at most {} bytes{exceed}{cut}", tool.limits.output_bytes)
 }

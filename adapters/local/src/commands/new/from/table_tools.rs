@@ -12,8 +12,8 @@ const MOST_FILTERS: usize = 6;
 const MOST_SEARCHED: usize = 8;
 /// How long a line of a statement becomes.
 const WIDTH: usize = 110;
-/// A list that is too long for a model loses rows at its end, and says so.
-const OUTPUT: &str = "limits: { output: { max: 256kb, on_exceed: shrink } }\n";
+/// The most rows that a list or a search returns.
+const MOST_ROWS: u32 = 200;
 
 /// What is written for a table.
 pub(super) struct TableTools<'a> {
@@ -204,18 +204,18 @@ impl<'a> TableTools<'a> {
             lines.push(if at == 0 { format!("WHERE {condition}") } else { format!("  AND {condition}") });
         }
         lines.push(format!("ORDER BY {order}"));
-        lines.push(if after.is_some() {
-            "LIMIT {{ inputs.limit }}".to_owned()
-        } else {
-            "LIMIT {{ inputs.limit }} OFFSET {{ inputs.offset }}".to_owned()
-        });
+        let is_paged = after.is_some();
+        let limit_line = self.one_more();
+        lines.push(if is_paged { limit_line } else { format!("{limit_line} OFFSET {{{{ inputs.offset }}}}") });
+        let cursor = pages.filter(|_| is_paged).map(|field| format!(", cursor: {{ input: after, field: {} }}", word(&field.name)));
         inputs.extend(after.or_else(|| Some(("offset".to_owned(), offset()))));
         inputs.push(("limit".to_owned(), limit()));
         let by = match self.key.is_empty() {
             true => String::new(),
             false => format!(", ordered by {}", self.key_words(" and ")),
         };
-        self.tool(&format!("List {}{by}.", self.rows()), "", &Body::Statement(lines), &inputs, OUTPUT)
+        let how = if is_paged { "" } else { " To get the next ones, call the tool again with a greater `offset`." };
+        self.pages(&format!("List {}{by}.", self.rows()), &lines, &inputs, how, &cursor.unwrap_or_default())
     }
 
     fn get(&self) -> Option<String> {
@@ -242,19 +242,33 @@ impl<'a> TableTools<'a> {
             lines.push(format!("{start} {} {like} '%{{{{ inputs.q }}}}%'", field.sql));
         }
         lines.push(format!("ORDER BY {}", self.order()));
-        lines.push("LIMIT {{ inputs.limit }}".to_owned());
+        lines.push(self.one_more());
         let inputs = [
             ("q".to_owned(), "type: string, min: 1, max: 100, description: \"What to look for\"".to_owned()),
             ("limit".to_owned(), limit()),
         ];
         let names: Vec<String> = searched.iter().map(|field| names::in_words(&field.name)).collect();
-        Some(self.tool(
-            &format!("Find {} by a part of their {}.", self.rows(), listed(&names)),
-            "",
-            &Body::Statement(lines),
-            &inputs,
-            OUTPUT,
-        ))
+        let description = format!("Find {} by a part of their {}.", self.rows(), listed(&names));
+        Some(self.pages(&description, &lines, &inputs, " Search for more of the text, or use a greater `limit`.", ""))
+    }
+
+    /// The end of a statement that reads one row more than the caller wants, by which the presenter knows that there are more. MySQL computes
+    /// nothing there.
+    fn one_more(&self) -> String {
+        match self.dialect {
+            Dialect::MySql => format!("LIMIT {}", MOST_ROWS + 1),
+            Dialect::Sqlite | Dialect::Postgres => "LIMIT {{ inputs.limit }} + 1".to_owned(),
+        }
+    }
+
+    /// A tool whose presenter shows as many rows as the caller wants, and says that there are more; `how` to get them.
+    fn pages(&self, description: &str, lines: &[String], inputs: &[(String, String)], how: &str, cursor: &str) -> String {
+        let returns = format!(
+            "returns:\n  use: {}\n  limit: {{ max: {MOST_ROWS}, input: limit{cursor}, notice: {} }}\n",
+            word(&self.name),
+            quoted(&format!("⚠️ Rows shown: {{{{ shown }}}}. There are more.{how}"))
+        );
+        self.file(description, "", &Body::Statement(lines.to_vec()), inputs, &returns)
     }
 
     fn create(&self) -> Option<String> {
@@ -346,6 +360,14 @@ impl<'a> TableTools<'a> {
     }
 
     fn tool(&self, description: &str, kind: &str, body: &Body, inputs: &[(String, String)], rest: &str) -> String {
+        let returns = match body {
+            Body::Change(_) => String::new(),
+            Body::Statement(_) | Body::Steps(_) => format!("returns: {}\n", word(&self.name)),
+        };
+        self.file(description, kind, body, inputs, &format!("{returns}{rest}"))
+    }
+
+    fn file(&self, description: &str, kind: &str, body: &Body, inputs: &[(String, String)], rest: &str) -> String {
         let description = match self.table.comment.as_deref().and_then(remark) {
             Some(comment) => format!("{description} {comment}"),
             None => description.to_owned(),
@@ -359,12 +381,8 @@ impl<'a> TableTools<'a> {
                 format!("transaction:\n{}", steps.iter().map(step).collect::<String>())
             }
         };
-        let returns = match body {
-            Body::Change(_) => String::new(),
-            Body::Statement(_) | Body::Steps(_) => format!("returns: {}\n", word(&self.name)),
-        };
         let inputs = entries(inputs.iter().map(|(name, parts)| (name.as_str(), vec![parts.clone()])));
-        format!("description: {}\n{kind}use: {}\n{statement}inputs:\n{inputs}{returns}{rest}", sentence(&description), word(self.adapter))
+        format!("description: {}\n{kind}use: {}\n{statement}inputs:\n{inputs}{rest}", sentence(&description), word(self.adapter))
     }
 
     /// The table in words.

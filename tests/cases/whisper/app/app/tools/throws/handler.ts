@@ -1,0 +1,3 @@
+export default ({ inputs }) => {
+  throw new Error(inputs.text);
+};

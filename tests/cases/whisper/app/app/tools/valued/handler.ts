@@ -1,0 +1,1 @@
+export default ({ inputs }) => ({ [inputs.text]: [inputs.text, { deep: inputs.text }] });
