@@ -14,6 +14,7 @@ mod databases;
 mod desktop;
 mod dialects;
 mod disconnects;
+mod doctor;
 mod dynamodb;
 mod grant_forms;
 mod grants;

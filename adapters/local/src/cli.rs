@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Connect(Connect),
     /// Ask a server whether it is well: exit code 0 if it is, 1 if not
     Health(Health),
+    /// Look at any MCP server as a client does, and say what is wrong: exit code 0 if it is healthy, 1 if not, 2 if nobody answers
+    Doctor(Doctor),
     /// Write the schemas with which an editor checks the app's files
     Schema(Schema),
     /// Write millrace.d.ts, the types of an app's scripts
@@ -352,6 +354,33 @@ pub(crate) struct Health {
     /// How long to wait for the answer, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=300))]
     pub(crate) timeout: u64,
+}
+
+#[derive(Args)]
+pub(crate) struct Doctor {
+    /// The URL of the server's endpoint, such as https://notes.example.com/mcp
+    pub(crate) url: String,
+    /// The token to send as `Authorization: Bearer`: itself, env:NAME for a variable, or @FILE
+    #[arg(long, env = "MILLRACE_TOKEN", value_name = "TOKEN", hide_env_values = true)]
+    pub(crate) token: Option<String>,
+    /// A header field with a key, such as "X-API-Key: env:NOTES_KEY"; the value as for `--token`; may be repeated
+    #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
+    pub(crate) headers: Vec<String>,
+    /// The tool to call, and its inputs as JSON. Without it, a tool that says that it reads only and needs no input
+    #[arg(long, num_args = 2, value_names = ["TOOL", "JSON"])]
+    pub(crate) call: Vec<String>,
+    /// Call no tool
+    #[arg(long, conflicts_with = "call")]
+    pub(crate) no_call: bool,
+    /// The origin of a web page of yours that must be able to call the server
+    #[arg(long, value_name = "URL")]
+    pub(crate) origin: Option<String>,
+    /// How long to wait for each answer, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=300))]
+    pub(crate) timeout: u64,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args)]

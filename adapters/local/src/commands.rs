@@ -14,6 +14,7 @@ mod caller;
 mod check;
 mod connect;
 mod dev;
+mod doctor;
 mod explain;
 mod grants;
 mod health;
@@ -56,6 +57,7 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
         Command::Serve(arguments) => serve::run(&arguments, log),
         Command::Connect(arguments) => connect::run(&arguments),
         Command::Health(arguments) => health::run(arguments),
+        Command::Doctor(arguments) => doctor::run(arguments),
         Command::Run(arguments) => run::run(arguments, log),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Types(arguments) => types::run(&arguments),

@@ -21,6 +21,8 @@ pub(crate) enum CommandError {
     Told,
     /// The command line is wrong: exit code 2.
     Usage(String),
+    /// Nothing could be found out, and why, unless that is said already: exit code 2.
+    Unable(Option<String>),
     /// Nobody reads standard output any more, which is not a failure.
     ReaderGone,
 }
@@ -32,6 +34,11 @@ impl CommandError {
     /// The app is wrong, or the call failed.
     pub(crate) fn wrong(message: impl Display) -> Self {
         Self::Wrong(message.to_string())
+    }
+
+    /// Nothing could be found out.
+    pub(crate) fn unable(message: impl Display) -> Self {
+        Self::Unable(Some(message.to_string()))
     }
 }
 
@@ -120,13 +127,13 @@ pub(crate) fn exit(outcome: CommandResult) -> ExitCode {
     match failure {
         CommandError::ReaderGone => ExitCode::SUCCESS,
         CommandError::Told | CommandError::Wrong(_) => ExitCode::from(1),
-        CommandError::Usage(_) => ExitCode::from(2),
+        CommandError::Usage(_) | CommandError::Unable(_) => ExitCode::from(2),
     }
 }
 
 /// Says what failed, where that is not said yet.
 pub(crate) fn tell(failure: &CommandError) {
-    if let CommandError::Wrong(message) | CommandError::Usage(message) = failure {
+    if let CommandError::Wrong(message) | CommandError::Usage(message) | CommandError::Unable(Some(message)) = failure {
         note(format_args!("error: {message}"));
     }
 }

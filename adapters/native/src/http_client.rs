@@ -81,7 +81,7 @@ impl HttpClient for NativeHttpClient {
 }
 
 /// A client that does what it is asked, and no more.
-fn builder() -> ClientBuilder {
+pub(crate) fn builder() -> ClientBuilder {
     // Another isolate may have been first; the provider is the same.
     drop(rustls::crypto::ring::default_provider().install_default());
     Client::builder().redirect(Policy::none()).no_proxy().referer(false)
@@ -119,7 +119,7 @@ pub async fn status(url: &str, limit: Duration) -> Result<(u16, String)> {
     tokio::time::timeout(limit, exchange).await.unwrap_or_else(late)
 }
 
-fn unusable(error: &reqwest::Error) -> Error {
+pub(crate) fn unusable(error: &reqwest::Error) -> Error {
     Error::new(ErrorKind::Configuration, format!("the HTTP client cannot start{}", tls::remedy(&words(error)))).with_source(words(error))
 }
 
@@ -137,7 +137,7 @@ fn classify(error: reqwest::Error, host: &str) -> Error {
 }
 
 /// An error and what caused it, outermost first.
-fn words(error: &dyn std::error::Error) -> String {
+pub(crate) fn words(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

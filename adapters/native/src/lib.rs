@@ -10,6 +10,7 @@
 //! - [`http`]: hyper's requests and responses ↔ the core's, the limits of a connection, what happens at a panic.
 //! - [`lines`]: one client on standard input and output instead of HTTP, as the isolate sees it.
 //! - [`ports`]: everything an isolate gives the core; the modules after it are one port each. [`cache`] and [`state`]: which one a variable chose.
+//! - [`probe`]: requests that look at a server somebody else runs.
 //! - [`logging`]: log lines on standard error; [`telemetry`]: traces to a collector.
 
 #[cfg(unix)]
@@ -31,6 +32,7 @@ pub mod listener;
 pub mod logging;
 mod outgoing;
 pub mod ports;
+pub mod probe;
 pub mod random;
 pub mod secrets;
 pub mod server_tls;

@@ -78,9 +78,14 @@ impl Connector {
         if let Some(verifier) = self.system.get() {
             return Ok(verifier.clone());
         }
-        let verifier = Verifier::new(provider.clone()).map_err(|error| unusable(&error))?;
-        Ok(self.system.get_or_init(|| Arc::new(verifier)).clone())
+        let verifier = system_verifier(provider)?;
+        Ok(self.system.get_or_init(|| verifier).clone())
     }
+}
+
+/// Trusts whom the operating system trusts, or the file in `SSL_CERT_FILE` names.
+pub(crate) fn system_verifier(provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>> {
+    Ok(Arc::new(Verifier::new(provider.clone()).map_err(|error| unusable(&error))?))
 }
 
 /// Trusts what these certificates signed, and nothing else. `None` where there are none.
@@ -98,7 +103,7 @@ fn wrong(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Configuration, message)
 }
 
-fn unusable(error: &rustls::Error) -> Error {
+pub(crate) fn unusable(error: &rustls::Error) -> Error {
     let error = error.to_string();
     wrong(format!("TLS cannot be used on this machine{}", remedy(&error))).with_source(error)
 }

@@ -5,7 +5,9 @@ mod as_caller;
 mod audits;
 mod commands;
 mod disconnects;
+mod doctor;
 mod explain;
+mod fault_server;
 #[cfg(target_os = "linux")]
 mod isolates;
 mod places;

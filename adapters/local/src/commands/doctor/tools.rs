@@ -1,0 +1,253 @@
+//! Tools as clients see them: names, schemas and hints that some client refuses.
+//!
+//! The rules are a first small set, of what makes a large client drop the tool, the list or the whole request.
+
+use millrace_core::Json;
+use serde_json::Map;
+
+use super::finding::{Finding, Side};
+
+/// A tool of a list.
+pub(super) struct Tool<'a> {
+    pub(super) name: &'a str,
+    pub(super) descriptor: &'a Map<String, Json>,
+}
+
+/// The longest name that clients take, in characters.
+const LONGEST_NAME: usize = 64;
+/// The longest key of a property that Anthropic's API takes, in characters.
+const LONGEST_KEY: usize = 64;
+/// What Claude Code shows of a description at once, in characters.
+const LONGEST_DESCRIPTION: usize = 4_096;
+/// More tools than that fail in GitHub Copilot.
+const MOST_TOOLS: usize = 128;
+/// How deep a schema is followed.
+const DEEPEST: usize = 32;
+/// How many parts of one tool's schemas are looked at.
+const MOST_PARTS: usize = 20_000;
+
+/// What clients do not take in these tools.
+pub(super) fn findings(tools: &[Tool<'_>]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    if tools.len() > MOST_TOOLS {
+        let what = format!("the list has {} tools, and some clients take {MOST_TOOLS} at most", tools.len());
+        found.push(Finding::warning(Side::Server, "tools-many", what, "Offer fewer tools, or a tool that searches the others."));
+    }
+    for tool in tools {
+        name(tool, &mut found);
+        words(tool, &mut found);
+        hints(tool, &mut found);
+        inputs(tool, &mut found);
+        if let Some(schema) = tool.descriptor.get("outputSchema") {
+            let mut walk = Walk { tool: tool.name, root: "outputSchema", left: MOST_PARTS, found: &mut found };
+            walk.schema(schema, "", 0);
+        }
+    }
+    found
+}
+
+fn is_key(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
+}
+
+fn name(tool: &Tool<'_>, found: &mut Vec<Finding>) {
+    if !is_key(tool.name) {
+        let what = "the name of a tool has characters that clients refuse";
+        let remedy = "Use letters, digits, `_`, `-` and `.` only.";
+        found.push(Finding::fault(Side::Server, "tool-name", what, remedy).at(tool.name));
+    }
+    if tool.name.chars().count() > LONGEST_NAME {
+        let what = format!("the name of a tool is longer than {LONGEST_NAME} characters: Claude, Cursor, Gemini and Bedrock drop it");
+        let remedy = "Shorten it to 40 characters or so: clients put the name of the server before it.";
+        found.push(Finding::fault(Side::Server, "tool-name-long", what, remedy).at(tool.name));
+    }
+}
+
+fn words(tool: &Tool<'_>, found: &mut Vec<Finding>) {
+    match tool.descriptor.get("description").and_then(Json::as_str).filter(|text| !text.trim().is_empty()) {
+        None => {
+            let what = "a tool has no description, so models cannot tell what it is for";
+            found
+                .push(Finding::warning(Side::Server, "tool-description", what, "Describe what it does, and when to use it.").at(tool.name));
+        }
+        Some(text) if text.chars().count() > LONGEST_DESCRIPTION => {
+            let what = format!("the description of a tool is longer than {LONGEST_DESCRIPTION} characters: Claude Code cuts it");
+            found.push(Finding::warning(Side::Server, "tool-description-long", what, "Shorten it.").at(tool.name));
+        }
+        Some(_) => {}
+    }
+}
+
+fn hints(tool: &Tool<'_>, found: &mut Vec<Finding>) {
+    let annotations = tool.descriptor.get("annotations");
+    let hint = |name: &str| annotations.and_then(|hints| hints.get(name)).and_then(Json::as_bool);
+    if ["readOnlyHint", "destructiveHint", "openWorldHint"].iter().any(|name| hint(name).is_none()) {
+        let what = "a tool does not say whether it reads only, destroys or reaches other systems: ChatGPT's directory refuses it";
+        let remedy = "Set `readOnlyHint`, `destructiveHint` and `openWorldHint` in its annotations, each true or false.";
+        found.push(Finding::warning(Side::Server, "tool-hints", what, remedy).at(tool.name));
+    }
+    if hint("readOnlyHint") == Some(true) && hint("destructiveHint") == Some(true) {
+        let what = "a tool says that it reads only, and that it destroys";
+        found.push(Finding::fault(Side::Server, "tool-hints-contradict", what, "Correct its annotations.").at(tool.name));
+    }
+    let titles = [tool.descriptor.get("title"), annotations.and_then(|hints| hints.get("title"))];
+    if !titles.iter().flatten().any(|title| title.as_str().is_some_and(|title| !title.is_empty())) {
+        let what = "a tool has no title: clients show its name to people, and Claude's directory asks for one";
+        found.push(Finding::note(Side::Server, "tool-title", what, "Add `title`.").at(tool.name));
+    }
+}
+
+fn inputs(tool: &Tool<'_>, found: &mut Vec<Finding>) {
+    let schema = tool.descriptor.get("inputSchema");
+    let Some(object) = schema.and_then(Json::as_object).filter(|schema| schema.get("type").is_some_and(|kind| kind == "object")) else {
+        let what = "the `inputSchema` of a tool is not a schema with `type: object`: clients drop the tool or the list";
+        let remedy = "Write `{\"type\": \"object\", \"properties\": {…}}`.";
+        found.push(Finding::fault(Side::Server, "schema-type", what, remedy).at(tool.name));
+        return;
+    };
+    if !object.get("properties").is_some_and(Json::is_object) {
+        let what = "the `inputSchema` of a tool has no `properties`: OpenAI's API refuses such a schema";
+        let remedy = "Add `\"properties\": {}`, also where the tool has no inputs.";
+        found.push(Finding::fault(Side::Server, "schema-properties", what, remedy).at(tool.name));
+    }
+    if let Some(choice) = ["anyOf", "oneOf", "allOf"].into_iter().find(|choice| object.contains_key(*choice)) {
+        let what = "the `inputSchema` of a tool has a choice at its top: Anthropic's API refuses the whole request";
+        let remedy = "Move the choice into a property, or make the properties optional and check them in the tool.";
+        found.push(Finding::fault(Side::Server, "schema-choice", what, remedy).at(format!("{}: {choice}", tool.name)));
+    }
+    let mut walk = Walk { tool: tool.name, root: "inputSchema", left: MOST_PARTS, found };
+    walk.schema(&Json::Object(object.clone()), "", 0);
+}
+
+struct Walk<'a> {
+    tool: &'a str,
+    root: &'static str,
+    /// How many more parts are looked at.
+    left: usize,
+    found: &'a mut Vec<Finding>,
+}
+
+impl Walk<'_> {
+    fn add(&mut self, finding: Finding, path: &str) {
+        self.found.push(finding.at(format!("{}: {}{path}", self.tool, self.root)));
+    }
+
+    fn schema(&mut self, schema: &Json, path: &str, depth: usize) {
+        let Json::Object(object) = schema else { return };
+        if self.left == 0 {
+            return;
+        }
+        self.left -= 1;
+        if depth > DEEPEST {
+            let what = format!("a schema is nested more than {DEEPEST} levels deep: clients with a limit refuse it");
+            return self.add(Finding::warning(Side::Server, "schema-deep", what, "Flatten it."), "");
+        }
+        let is_input = self.root == "inputSchema";
+        if object.contains_key("$ref") {
+            let what = "a schema has `$ref`: Copilot Studio hides the tool, and Copilot CLI and Gemini CLI cannot use it";
+            self.add(Finding::warning(Side::Server, "schema-ref", what, "Write the schema out where it is used."), path);
+        }
+        if object.get("type").is_some_and(Json::is_array) {
+            let what = "a schema has a list of types: Cursor refuses the call, and Copilot Studio cuts the schema";
+            self.add(Finding::warning(Side::Server, "schema-type-list", what, "Name one type, or use `anyOf` in a property."), path);
+        }
+        let is_list = object.get("type").is_some_and(|kind| kind == "array");
+        if is_input && is_list && !object.contains_key("items") && !object.contains_key("prefixItems") {
+            let what = "a list has no `items`: VS Code refuses the tool";
+            self.add(Finding::fault(Side::Server, "schema-items", what, "Say what the elements are: `\"items\": {\"type\": …}`."), path);
+        }
+        if let Some(properties) = object.get("properties").and_then(Json::as_object) {
+            for (key, property) in properties {
+                let path = format!("{path}.{key}");
+                if is_input && !(is_key(key) && key.len() <= LONGEST_KEY) {
+                    let what = format!(
+                        "the key of a property is not of 1 to {LONGEST_KEY} letters, digits, `_`, `.` and `-`: Anthropic's API refuses the whole request"
+                    );
+                    self.add(Finding::fault(Side::Server, "schema-key", what, "Rename it."), &path);
+                }
+                self.schema(property, &path, depth + 1);
+            }
+        }
+        for (key, what) in [("items", "[]"), ("additionalProperties", ".*"), ("not", "")] {
+            if let Some(inner) = object.get(key) {
+                self.schema(inner, &format!("{path}{what}"), depth + 1);
+            }
+        }
+        for key in ["anyOf", "oneOf", "allOf", "prefixItems"] {
+            for inner in object.get(key).and_then(Json::as_array).into_iter().flatten() {
+                self.schema(inner, path, depth + 1);
+            }
+        }
+        for key in ["$defs", "definitions"] {
+            for (name, inner) in object.get(key).and_then(Json::as_object).into_iter().flatten() {
+                self.schema(inner, &format!("{path}.{key}.{name}"), depth + 1);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn ids(tool: &Json) -> Vec<&'static str> {
+        let descriptor = tool.as_object().unwrap();
+        let tools = [Tool { name: tool["name"].as_str().unwrap(), descriptor }];
+        findings(&tools).iter().map(|finding| finding.id).collect()
+    }
+
+    fn good() -> Json {
+        json!({
+            "name": "get-note",
+            "title": "Get a note",
+            "description": "One note.",
+            "annotations": { "readOnlyHint": true, "destructiveHint": false, "openWorldHint": false, "idempotentHint": true },
+            "inputSchema": { "type": "object", "properties": {
+                "id": { "type": "integer" }, "tags": { "type": "array", "items": { "type": "string" } } } },
+            "outputSchema": { "type": "object", "properties": { "list": { "type": "array" } } },
+        })
+    }
+
+    #[test]
+    fn each_rule_finds_its_construct_and_nothing_else() {
+        assert_eq!(ids(&good()), Vec::<&str>::new());
+        let schema = |schema: Json| ("/inputSchema", schema);
+        for ((place, value), id) in [
+            (("/name", json!("get note")), "tool-name"),
+            (("/name", json!("n".repeat(65))), "tool-name-long"),
+            (("/title", json!("")), "tool-title"),
+            (("/description", json!(" ")), "tool-description"),
+            (("/description", json!("x".repeat(5_000))), "tool-description-long"),
+            (("/annotations/openWorldHint", Json::Null), "tool-hints"),
+            (("/annotations/destructiveHint", json!(true)), "tool-hints-contradict"),
+            (schema(Json::Null), "schema-type"),
+            (schema(json!({ "type": "object" })), "schema-properties"),
+            (schema(json!({ "type": "object", "properties": {}, "oneOf": [] })), "schema-choice"),
+            (("/inputSchema/properties/tags/items", json!({ "type": "array" })), "schema-items"),
+            (("/inputSchema/properties/id/type", json!(["integer", "null"])), "schema-type-list"),
+            (("/inputSchema/properties/id", json!({ "$ref": "#/$defs/id" })), "schema-ref"),
+            (("/outputSchema/properties/list", json!({ "$ref": "#/$defs/id" })), "schema-ref"),
+            (("/inputSchema/properties/id", json!({ "type": "object", "properties": { "a b": {} } })), "schema-key"),
+        ] {
+            let mut tool = good();
+            *tool.pointer_mut(place).unwrap() = value;
+            assert_eq!(ids(&tool), [id], "{place}");
+        }
+    }
+
+    #[test]
+    fn a_hostile_schema_ends() {
+        let mut deep = json!({ "type": "string" });
+        for _ in 0..200 {
+            deep = json!({ "type": "object", "properties": { "x": deep } });
+        }
+        let mut tool = good();
+        *tool.pointer_mut("/inputSchema").unwrap() = deep;
+        assert_eq!(ids(&tool), ["schema-deep"]);
+        let wide: Map<String, Json> = (0..50_000).map(|at| (format!("k{at}"), json!({ "type": ["string"] }))).collect();
+        *tool.pointer_mut("/inputSchema").unwrap() = json!({ "type": "object", "properties": wide });
+        assert!(ids(&tool).len() <= MOST_PARTS);
+    }
+}
