@@ -156,8 +156,11 @@ static SERVER: Record = Record {
     noun: "`server`",
     doc: "The HTTP endpoint, and what clients see of the server itself.",
     fields: &[
-        Field::new("title", Shape::Text, "The name that people know the server by. Clients get it from 2025-06-18 on.")
-            .default("the app's name"),
+        Field::new(
+            "title",
+            Shape::Text,
+            "The name that people know the server by. Clients get it from 2025-06-18 on; without it, they show `name`.",
+        ),
         Field::new("website", Shape::Text, "Its website: a URL. Clients get it from 2025-11-25 on."),
         Field::new("icons", Shape::List(&Shape::Record(&ICON)), "Its icons. Clients get them from 2025-11-25 on."),
         Field::new(

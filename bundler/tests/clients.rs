@@ -1,5 +1,7 @@
 //! What `check` knows of clients: a case that warns and one that does not, for each row of the table; and what clients see of the server.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot write or read its files fails")]
+
 use std::{fs, path::Path};
 
 use millrace_bundler::{Options, bundle, clients::reference_markdown, render};
