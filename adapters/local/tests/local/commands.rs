@@ -330,9 +330,9 @@ fn a_new_app_never_takes_the_place_of_another() {
 #[test]
 fn no_control_character_reaches_the_terminal() {
     let app = app();
-    app.write("app/tools/get-item/config.yaml", &GET_ITEM.replace("Get one item.", "\"\\e]0;title\\a Get\\u202e it.\""));
+    app.write("app/tools/get-item/config.yaml", &GET_ITEM.replace("Get one item.", "\"\\e]0;title\\a Get\\u200f it.\""));
     let said = run(app.path(), &["explain", "get-item"]);
-    let plain = |text: &str| !text.chars().any(|c| c.is_control() && c != '\n' || c == '\u{202e}');
+    let plain = |text: &str| !text.chars().any(|c| c.is_control() && c != '\n' || matches!(c, '\u{202e}' | '\u{200f}'));
     assert!(plain(&said.out) && plain(&said.err), "{} {}", said.out, said.err);
     let dev = ServerProcess::start(app.path(), &["dev"]);
     assert!(plain(&dev.said) && dev.said.contains("␛]0;title␇ Get"), "{:?}", dev.said);
