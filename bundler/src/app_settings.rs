@@ -1,6 +1,6 @@
 //! The settings of the root file, as the readers of all other files take them.
 
-use millrace_core::app::{Auth, BatchLimits, ErrorStyle, Server};
+use millrace_core::app::{Auth, BatchLimits, ErrorStyle, Identity, Server};
 
 use crate::{
     compiler::Located, context::ContextBlock, setting::LimitSettings, statement::Substitution, sync::SyncPolicies, yaml::Document,
@@ -12,6 +12,7 @@ pub(crate) struct RootSettings {
     pub(crate) name: String,
     pub(crate) version: String,
     pub(crate) instructions: Option<String>,
+    pub(crate) identity: Identity,
     pub(crate) server: Server,
     pub(crate) batch: BatchLimits,
     pub(crate) limits: LimitSettings,

@@ -1,6 +1,6 @@
 //! How long the answers of an app can be, and `budget`, which says how long they may be.
 
-use std::{ops::Range, sync::LazyLock};
+use std::{collections::BTreeMap, ops::Range, sync::LazyLock};
 
 use millrace_core::{
     Json,
@@ -37,21 +37,26 @@ pub(crate) static BUDGET: Record = Record {
 /// How many names a message has.
 const MOST_NAMED: usize = 5;
 
-/// Measures an app.
-pub(crate) fn measure(app: &App) -> Sizes {
+/// Measures an app. `files` has the files of the tools by name; the `root` file says the rest.
+pub(crate) fn measure(app: &App, files: &BTreeMap<String, String>, root: &Document) -> Sizes {
     let lists = tools_list_bytes(app).into_iter().map(|(revision, bytes)| ListSize { revision, bytes: bytes as u64 });
     let tools = app.tools.iter().filter(|tool| !matches!(tool.execute, Execute::Forward));
-    Sizes { lists: lists.collect(), answers: tools.map(|tool| answer(app, tool)).collect() }
+    let file = |tool: &Tool| files.get(&tool.name).unwrap_or(&root.source.path).as_str();
+    Sizes {
+        lists: lists.collect(),
+        has_budget: root.root.at("budget").is_some(),
+        answers: tools.map(|tool| answer(app, tool, file(tool))).collect(),
+    }
 }
 
-fn answer(app: &App, tool: &Tool) -> AnswerSize {
+fn answer(app: &App, tool: &Tool, file: &str) -> AnswerSize {
     let most = u64::from(tool.limits.output_bytes);
     let (bytes, open) = match allowed(app, tool) {
         Ok(bytes) if bytes <= most => (bytes, None),
         Ok(bytes) => (most, Some(format!("its `output` allows {bytes} bytes"))),
         Err(open) => (most, Some(open)),
     };
-    AnswerSize { tool: tool.name.clone(), bytes, open }
+    AnswerSize { tool: tool.name.clone(), file: file.to_owned(), bytes, open }
 }
 
 /// The most bytes that the tool allows itself.

@@ -6,8 +6,10 @@ use millrace_core::app::EnvTemplate;
 
 use crate::{
     AdapterTenant, Options, Origin, Seed, Sizes,
+    clients::Selection,
     field::{CheckMode, Record, check},
     findings::Findings,
+    hidden_text,
     links::{Links, ScriptStatement},
     lock::{Lock, ToolStatement},
     source::Source,
@@ -43,6 +45,10 @@ pub(crate) struct Compiler<'a> {
     pub(crate) scripted: Vec<ScriptStatement>,
     /// `server.resource`, where it is a URL: for whom tokens are issued.
     pub(crate) resource: Option<EnvTemplate>,
+    /// The clients that the app is checked for.
+    pub(crate) clients: Selection,
+    /// The file of each tool, by the tool's name.
+    pub(crate) tool_files: BTreeMap<String, String>,
     /// How long the app's answers can be, once that is known.
     pub(crate) sizes: Option<Sizes>,
 }
@@ -89,6 +95,8 @@ impl<'a> Compiler<'a> {
             places,
             scripted,
             resource: None,
+            clients: Selection::default(),
+            tool_files: BTreeMap::new(),
             sizes: None,
         }
     }
@@ -103,7 +111,9 @@ impl<'a> Compiler<'a> {
     /// Reads a YAML file.
     pub(crate) fn unchecked(&mut self, path: &str) -> Option<Document> {
         let source = self.text(path, MAX_YAML)?;
-        Document::parse(source, &mut self.findings)
+        let document = Document::parse(source, &mut self.findings)?;
+        hidden_text::check(&document, &mut self.findings);
+        Some(document)
     }
 
     /// Reads a text file that must be there.

@@ -1,6 +1,6 @@
 //! What was found so far: the diagnostics of one run.
 
-use std::ops::Range;
+use std::{ops::Range, path::Path};
 
 use crate::{Diagnostic, Severity, source::Source};
 
@@ -39,7 +39,7 @@ impl Findings {
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        if self.is_full(severity) {
+        if self.is_full(severity) || is_of_package(severity, Path::new(&source.path)) {
             return;
         }
         let help = Some(help.into()).filter(|help| !help.is_empty());
@@ -48,7 +48,7 @@ impl Findings {
 
     /// Notes a finished diagnostic.
     pub(crate) fn push(&mut self, mut diagnostic: Diagnostic) {
-        if self.is_full(diagnostic.severity) {
+        if self.is_full(diagnostic.severity) || is_of_package(diagnostic.severity, &diagnostic.file) {
             return;
         }
         diagnostic.message = cut(diagnostic.message);
@@ -89,6 +89,11 @@ impl Findings {
         self.omitted_errors |= severity == Severity::Error;
         true
     }
+}
+
+/// Whether it is a warning about a package: its author is somebody else, and nothing about it can be changed here.
+fn is_of_package(severity: Severity, file: &Path) -> bool {
+    severity == Severity::Warning && file.components().any(|part| part.as_os_str() == "node_modules")
 }
 
 /// A remedy as a sentence, whatever its origin: a capital letter, a full stop.

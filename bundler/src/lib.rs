@@ -16,6 +16,7 @@ mod argument;
 mod auth;
 mod authorization;
 mod budget;
+pub mod clients;
 mod compiler;
 mod context;
 mod descriptor;
@@ -25,6 +26,8 @@ mod field;
 mod findings;
 pub mod grants;
 mod guard;
+mod hidden_text;
+mod identity;
 mod input;
 mod link;
 mod links;
@@ -74,6 +77,8 @@ pub struct Options {
     /// The D1 databases that are bound to the target. One with an adapter's name in capitals, `MAIN`, stands in for its `sqlite` where the
     /// target has no files.
     pub d1_bindings: Vec<String>,
+    /// The clients that `check` looks for, by their [names](clients::names); none: those of `clients` in the root file.
+    pub clients: Vec<String>,
     /// Whether the target is a Worker: it has bindings such as Hyperdrives, and trusts no certificates but those of the platform's list.
     pub is_worker: bool,
 }

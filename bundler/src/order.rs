@@ -2,7 +2,9 @@
 
 use millrace_core::app::App;
 
-use crate::{adapter, authorization, budget, compiler::Compiler, presenter, prompt, resource, root, search, skill, sync, tool};
+use crate::{
+    adapter, authorization, budget, clients, compiler::Compiler, identity, presenter, prompt, resource, root, search, skill, sync, tool,
+};
 
 /// Compiles the app. `None` where there is none; else the app as far as it could be read, which is whole where no finding is an
 /// error.
@@ -34,9 +36,11 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
         let help = format!("Add `{}/hello/config.yaml`.", root.tools_folder);
         compiler.findings.warning(&root.document.source, 0..0, "the app has no tools, no prompts and no resources", help);
     }
+    let logs = scripts.iter().any(|script| ["console", "log"].iter().any(|word| script.program.contains(word)));
     let mut app = App {
         name: root.name,
         version: root.version,
+        identity: root.identity,
         instructions: root.instructions,
         server: root.server,
         authorization,
@@ -49,6 +53,7 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
         telemetry: root.telemetry,
         adapters: adapters.list,
         scripts,
+        logs,
         epochs,
         presenters: presenters.list,
         tools,
@@ -57,8 +62,10 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
         skills,
     };
     authorization::describe(&mut app);
+    app.identity.surface = identity::surface(&app);
+    clients::check_app(compiler, &root.document, &app);
     if !compiler.findings.has_errors() {
-        let measured = budget::measure(&app);
+        let measured = budget::measure(&app, &compiler.tool_files, &root.document);
         budget::check(compiler, &root.document, &app, &measured);
         compiler.sizes = Some(measured);
     }

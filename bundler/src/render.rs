@@ -8,6 +8,9 @@ use crate::{Diagnostic, Severity, printable, source::Source, tree::MAX_YAML};
 
 const WIDTH: usize = 100;
 
+/// How many diagnostics that say the same are shown with their lines; of the others, only the places are.
+const SHOWN_IN_FULL: usize = 3;
+
 /// The longest line that is shown, in bytes.
 const MAX_LINE: usize = 500;
 
@@ -17,7 +20,19 @@ pub(crate) fn render(folder: &Path, diagnostics: &[Diagnostic], colour: bool) ->
     let handler = GraphicalReportHandler::new_themed(theme).with_width(WIDTH).with_links(false).with_context_lines(1);
     let mut sources: BTreeMap<&Path, Option<Source>> = BTreeMap::new();
     let mut text = String::new();
+    let mut same: BTreeMap<(Severity, &str, Option<&str>), Vec<&Diagnostic>> = BTreeMap::new();
     for diagnostic in diagnostics {
+        same.entry((diagnostic.severity, &diagnostic.message, diagnostic.help.as_deref())).or_default().push(diagnostic);
+    }
+    for diagnostic in diagnostics {
+        let all = same.get(&(diagnostic.severity, diagnostic.message.as_str(), diagnostic.help.as_deref())).map_or(&[][..], Vec::as_slice);
+        let place = all.iter().position(|one| std::ptr::eq(*one, diagnostic)).unwrap_or(0);
+        if all.len() > SHOWN_IN_FULL + 1 && place >= SHOWN_IN_FULL {
+            if place == SHOWN_IN_FULL {
+                elsewhere(&all[place..], &mut text);
+            }
+            continue;
+        }
         let source = sources.entry(&diagnostic.file).or_insert_with(|| read(folder, &diagnostic.file));
         if !one(&handler, diagnostic, source.as_ref(), &mut text) {
             plain(diagnostic, &mut text);
@@ -26,6 +41,17 @@ pub(crate) fn render(folder: &Path, diagnostics: &[Diagnostic], colour: bool) ->
     }
     text.push_str(&summary(diagnostics));
     text
+}
+
+/// Where else the same is said, one place a line.
+fn elsewhere(diagnostics: &[&Diagnostic], text: &mut String) {
+    // Writing to a string cannot fail.
+    let Some(first) = diagnostics.first() else { return };
+    let _ = writeln!(text, "  The same in {} more places: {}", diagnostics.len(), printable(&first.message));
+    for Diagnostic { file, line, column, .. } in diagnostics {
+        let _ = writeln!(text, "    {}:{line}:{column}", printable(&file.to_string_lossy()));
+    }
+    text.push('\n');
 }
 
 /// Renders one with its line; false where there is none to show.

@@ -10,9 +10,11 @@ use crate::{
     auth::AUTH,
     authorization,
     budget::BUDGET,
+    clients::{self, Selection},
     compiler::{Compiler, Located},
     context::{CONTEXT, ContextBlock},
     field::{CheckMode, Field, Record, Shape, check, size_bytes},
+    identity,
     middleware::{self, MIDDLEWARE},
     names::{is_app_name, is_variable},
     prompt::INLINE_PROMPT,
@@ -22,6 +24,7 @@ use crate::{
     source::Source,
     statement::Substitution,
     sync::{self, ROOT_SYNC},
+    tool::ICON,
     tree::Item,
     yaml::{Data, Document, Node},
 };
@@ -33,7 +36,11 @@ pub(crate) static ROOT: Record = Record {
     doc: "The settings of the whole app. An app written for Hyperterse has them in `.hyperterse`.",
     fields: &[
         Field::new("name", Shape::Text, "The app's name, which clients see: small letters, digits, `_`, `-`.").required(),
-        Field::new("version", Shape::Text, "The app's version, which clients see.").default("1.0.0"),
+        Field::new(
+            "version",
+            Shape::Text,
+            "The app's version, which clients see. Where it has no build part (`1.2.0+7`), they see a digest of the lists as one: a client that keeps a list by the version gets the new one.",
+        ).default("1.0.0"),
         Field::new("instructions", Shape::Text, "What a model should know about the app as a whole."),
         Field::new("root", Shape::Text, "The folder that the folders below are in.").default("app"),
         Field::new("tools", Shape::Record(&TOOLS), "Settings of all tools."),
@@ -44,12 +51,18 @@ pub(crate) static ROOT: Record = Record {
         Field::new("resource_templates", Shape::List(&Shape::Record(&INLINE_RESOURCE)), "Resource templates.").imported(),
         Field::new("presenters", Shape::Record(&PRESENTERS), "Where the presenters are."),
         Field::new("skills", Shape::Record(&SKILLS), "Where the skills are."),
-        Field::new("server", Shape::Record(&SERVER), "The HTTP endpoint."),
+        Field::new("server", Shape::Record(&SERVER), "The HTTP endpoint, and what clients see of the server itself."),
         Field::new(
             "limits",
             Shape::Record(&ROOT_LIMITS),
             "The limits of a request, and limits of every tool. `_folder.yaml` and the tools have more.",
         ),
+        Field::new(
+            "clients",
+            Shape::List(&Shape::Word(clients::names(), &[])),
+            "The clients that the app is for. `millrace check` warns of what one of them does not take; `[]` turns these warnings off.",
+        )
+        .default("all of them"),
         Field::new("budget", Shape::Record(&BUDGET), "How many bytes a model reads at most."),
         Field::new("errors", Shape::Record(&ERRORS), "How failures are reported."),
         Field::new(
@@ -149,8 +162,15 @@ static PRESENTERS: Record = Record {
 static SERVER: Record = Record {
     name: "server",
     noun: "`server`",
-    doc: "The HTTP endpoint.",
+    doc: "The HTTP endpoint, and what clients see of the server itself.",
     fields: &[
+        Field::new(
+            "title",
+            Shape::Text,
+            "The name that people know the server by. Clients get it from 2025-06-18 on; without it, they show `name`.",
+        ),
+        Field::new("website", Shape::Text, "Its website: a URL. Clients get it from 2025-11-25 on."),
+        Field::new("icons", Shape::List(&Shape::Record(&ICON)), "Its icons. Clients get them from 2025-11-25 on."),
         Field::new(
             "port",
             Shape::OneOf(&[Shape::Int(0, 65_535), Shape::Text]),
@@ -258,6 +278,7 @@ fn settings(compiler: &mut Compiler<'_>, document: Document) -> RootSettings {
         let help = "It begins with a small letter; small letters, digits, `_` and `-` follow.";
         compiler.error(&document, node.range.clone(), format!("`{name}` is not a valid name for an app"), help);
     }
+    compiler.clients = Selection::of(&compiler.options.clients, &root);
     let empty = Node::nothing();
     let tools = root.at("tools").unwrap_or(&empty);
     let cache = tools.at("cache").unwrap_or(&empty);
@@ -279,6 +300,7 @@ fn settings(compiler: &mut Compiler<'_>, document: Document) -> RootSettings {
         name,
         version: root.text_at("version").unwrap_or("1.0.0").to_owned(),
         instructions: root.text_at("instructions").map(String::from),
+        identity: identity::read(compiler, &document, root.at("server").unwrap_or(&empty)),
         server: server(compiler, &document, root.at("server").unwrap_or(&empty)),
         batch: batch(compiler, &document, root.at("limits").and_then(|limits| limits.at("batch"))),
         limits: LimitSettings::of_root(&document, root.at("limits")),

@@ -5,6 +5,8 @@
 pub struct Sizes {
     /// `tools/list`: what clients get from 2026-07-28 on, and what they get before.
     pub lists: Vec<ListSize>,
+    /// Whether the app has a `budget`: its author wants to know.
+    pub has_budget: bool,
     /// The tools by name. `execute`, which answers as other tools do, is not among them.
     pub answers: Vec<AnswerSize>,
 }
@@ -23,6 +25,8 @@ pub struct ListSize {
 pub struct AnswerSize {
     /// The tool's name.
     pub tool: String,
+    /// The file that says what the tool gives, below the app's folder.
+    pub file: String,
     /// Bytes, as `limits.output` counts them: the text, and the structured content where there is any.
     pub bytes: u64,
     /// Why it can be as long as `limits.output`: "`[].note` has no `maxLength`". `None` where its own schema allows less.

@@ -8,10 +8,12 @@ use crate::{
     adapter::Adapters,
     app_settings::RootSettings,
     auth::AUTH,
+    clients,
     compiler::{Compiler, Located},
     context::{self, CONTEXT, ContextBlock},
     descriptor::{self, ToolEntry},
     field::{Field, Record, Shape},
+    identity,
     input::{DeclaredInput, INPUT},
     lock,
     middleware::{self, MIDDLEWARE},
@@ -142,12 +144,17 @@ static ANNOTATIONS: Record = Record {
     ],
 };
 
-static ICON: Record = Record {
+/// One of `icons`
+pub(crate) static ICON: Record = Record {
     name: "icon",
     noun: "an icon",
     doc: "One icon.",
     fields: &[
-        Field::new("src", Shape::Text, "Its address: an `https:` or `data:` URI."),
+        Field::new(
+            "src",
+            Shape::Text,
+            "Its address: an `https:` or `data:` URI; in `server.icons` also a file of the app, such as `icon.png`.",
+        ),
         Field::new("mime_type", Shape::Text, "Its MIME type: `image/png`."),
         Field::new("sizes", Shape::List(&Shape::Text), "Its sizes: `48x48`, or `any`."),
         Field::new("theme", Shape::Word(&["light", "dark"], &[]), "The background that it is designed for."),
@@ -272,7 +279,7 @@ fn read(
     }
     let mut input_schema = schemas::inputs(compiler, &reading, execute.as_ref());
     let (output, as_is) = schemas::output(compiler, &reading);
-    let icons = schemas::icons(compiler, &reading);
+    let icons = identity::icons(compiler, &document, node.at("icons"), false);
     let mappers = node.at("mappers");
     let map_input = mapper(compiler, &reading, mappers, "input", |stem| stem.contains("input") && stem.contains("validator"));
     let map_output = mapper(compiler, &reading, mappers, "output", |stem| stem.contains("data") && stem.contains("mapper"));
@@ -402,6 +409,8 @@ fn read(
         name,
         path,
     };
+    clients::check_tool(compiler, &document, root, &tool);
+    compiler.tool_files.insert(tool.name.clone(), file.path.clone());
     Some((tool, sync))
 }
 

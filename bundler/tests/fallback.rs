@@ -22,7 +22,7 @@ fn built_with(bindings: &[&str], connectors: &[&str], files: &[(&str, &str)]) ->
     let list = |words: &[&str]| words.iter().map(ToString::to_string).collect();
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), files);
-    bundle(folder.path(), &Options { connectors: list(connectors), d1_bindings: list(bindings), is_worker: false })
+    bundle(folder.path(), &Options { connectors: list(connectors), d1_bindings: list(bindings), ..Options::default() })
 }
 
 #[test]

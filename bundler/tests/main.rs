@@ -1,6 +1,7 @@
 //! The tests of the bundler, a module each.
 
 mod built;
+mod clients;
 mod command;
 mod diagnostics;
 mod fallback;

@@ -4,8 +4,8 @@
 
 use millrace_bundler::types::declarations;
 use millrace_core::app::{
-    Adapter, App, Authorization, BatchLimits, EnvTemplate, ErrorStyle, Errors, Execute, Input, InputKind, Limits, Literal, OnMismatch,
-    OnTooMany, PresentedField, Presenter, ScriptLimits, ScriptRef, Server, TextFormat, Tool, UnknownFields,
+    Adapter, App, Authorization, BatchLimits, EnvTemplate, ErrorStyle, Errors, Execute, Identity, Input, InputKind, Limits, Literal,
+    OnMismatch, OnTooMany, PresentedField, Presenter, ScriptLimits, ScriptRef, Server, TextFormat, Tool, UnknownFields,
 };
 use oxc::{allocator::Allocator, parser::Parser, semantic::SemanticBuilder, span::SourceType};
 use serde_json::json;
@@ -108,6 +108,7 @@ fn app() -> App {
     App {
         name: "shop".to_owned(),
         version: "1".to_owned(),
+        identity: Identity::default(),
         instructions: None,
         server: Server { port: 1, path: "/mcp".to_owned(), cors_origins: Vec::new(), hosts: Vec::new(), body_limit: 1 },
         authorization: Authorization::default(),
@@ -132,6 +133,7 @@ fn app() -> App {
             databases: None,
         }],
         scripts: Vec::new(),
+        logs: false,
         epochs: Vec::new(),
         presenters: vec![
             presenter(

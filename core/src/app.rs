@@ -65,8 +65,10 @@ pub use visit::{Holder, TemplateReference, Visit};
 pub struct App {
     /// `name`: MCP `serverInfo.name`.
     pub name: String,
-    /// `version`: MCP `serverInfo.version`.
+    /// `version`: MCP `serverInfo.version`, which [`Identity::surface`] completes.
     pub version: String,
+    /// What else clients see of the server itself.
+    pub identity: Identity,
     /// `instructions`: told to clients at `initialize` and `server/discover`.
     pub instructions: Option<String>,
     /// `server`
@@ -91,6 +93,8 @@ pub struct App {
     pub adapters: Vec<Adapter>,
     /// The scripts; tools refer to them by index.
     pub scripts: Vec<Script>,
+    /// Whether a script may log: clients are told so.
+    pub logs: bool,
     /// What cached results depend on and something in the app changes: `main/orders`. Tools refer to them by index.
     pub epochs: Vec<String>,
     /// The presenters; tools and fields refer to them by index. A field's comes before the presenter that has the field.
@@ -153,6 +157,21 @@ pub fn named_tools<'a>(tools: impl Iterator<Item = &'a Tool>) -> Option<String> 
             Some(alloc::format!("the tools {} and {} more", first.join(", "), more.len()))
         }
     }
+}
+
+/// What clients see of the server, beside its name and its version. Clients of older revisions do not get what their revision does not have:
+/// some are strict.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// `server.title`: MCP `serverInfo.title`, from 2025-06-18 on.
+    pub title: Option<String>,
+    /// `server.website`: MCP `serverInfo.websiteUrl`, from 2025-11-25 on.
+    pub website: Option<String>,
+    /// `server.icons`: MCP `serverInfo.icons`, from 2025-11-25 on, as the text of a JSON array. Empty without icons.
+    pub icons: String,
+    /// A digest of what the lists and `instructions` say, in hexadecimal: the build part of the version that clients see, so that one that keeps
+    /// a list by the version sees a change. Empty where `version` has a build part of its own.
+    pub surface: String,
 }
 
 /// `server`

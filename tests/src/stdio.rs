@@ -295,7 +295,7 @@ impl Clients<'_> {
         if !request.headers.iter().any(|(name, value)| name.eq_ignore_ascii_case("accept") && value.contains("text/event-stream")) {
             lines.retain(|line| serde_json::from_str(line).is_ok_and(|message| is_answer(&message)));
         }
-        lines.iter().map(|line| crate::case::without_times(line)).collect()
+        lines.iter().map(|line| crate::case::comparable(line)).collect()
     }
 
     fn client(&mut self, request: &Exchange) -> &mut (Pipe, String) {

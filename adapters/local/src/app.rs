@@ -25,12 +25,17 @@ pub(crate) struct BundledApp {
 
 /// Compiles an app folder for this machine.
 pub(crate) fn compile(folder: &Path) -> Report {
-    bundle(folder, &Options { connectors: names(Host::Native), ..Options::default() })
+    compile_checked(folder, &[])
+}
+
+/// The same, checked for these clients; without any, for those that the app names.
+pub(crate) fn compile_checked(folder: &Path, clients: &[String]) -> Report {
+    bundle(folder, &Options { connectors: names(Host::Native), clients: clients.to_vec(), ..Options::default() })
 }
 
 /// Compiles an app folder for a Worker with these databases of D1 bound to it.
-pub(crate) fn compile_for_worker(folder: &Path, d1_bindings: Vec<String>) -> Report {
-    bundle(folder, &Options { connectors: names(Host::Worker), d1_bindings, is_worker: true })
+pub(crate) fn compile_for_worker(folder: &Path, d1_bindings: Vec<String>, clients: &[String]) -> Report {
+    bundle(folder, &Options { connectors: names(Host::Worker), d1_bindings, clients: clients.to_vec(), is_worker: true })
 }
 
 fn names(host: Host) -> Vec<String> {

@@ -90,6 +90,12 @@ pub(crate) struct Check {
     /// worker: the environment of wrangler's file, or "" for its top level; without it, CLOUDFLARE_ENV, or all of them
     #[arg(long, value_name = "NAME", requires = "target")]
     pub(crate) env: Option<String>,
+    /// Warn only of what this client does not take; may be repeated. Without it, those of `clients` in millrace.yaml, or all
+    #[arg(long = "client", value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(millrace_bundler::clients::names()))]
+    pub(crate) clients: Vec<String>,
+    /// Print how long the list of the tools and the answers of each tool can be, as with a `budget` in millrace.yaml
+    #[arg(long)]
+    pub(crate) sizes: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

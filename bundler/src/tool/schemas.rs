@@ -1,4 +1,4 @@
-//! `json_schema`, `output` and `icons` of a tool.
+//! `json_schema` and `output` of a tool.
 //!
 //! A schema reaches clients as it was written. What the core cannot check in it is an error in `output`, where a promise would not be
 //! held, and a warning in `json_schema`, where the tool must look itself.
@@ -132,35 +132,4 @@ fn read(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, node: &Node, sche
         }
     }
     is_good.then_some(schema)
-}
-
-/// `icons`
-pub(super) fn icons(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>) -> Vec<Value> {
-    let document = reading.document;
-    let mut icons = Vec::new();
-    for node in document.root.at("icons").map(Node::items).unwrap_or_default() {
-        let Some(src) = node.text_at("src") else {
-            compiler.error(document, node.range.clone(), "an icon needs `src`", "Name its `https:` or `data:` URI.");
-            continue;
-        };
-        if !src.starts_with("https://") && !src.starts_with("data:") {
-            compiler.error(
-                document,
-                node.range.clone(),
-                format!("`{src}` is not a valid `src` for an icon"),
-                "Use an `https:` or `data:` URI.",
-            );
-            continue;
-        }
-        let mut icon = Map::new();
-        icon.insert("src".into(), src.into());
-        icon.extend(node.text_at("mime_type").map(|mime_type| ("mimeType".to_owned(), mime_type.into())));
-        let sizes = node.texts_at("sizes");
-        if !sizes.is_empty() {
-            icon.insert("sizes".into(), sizes.into());
-        }
-        icon.extend(node.text_at("theme").map(|theme| ("theme".to_owned(), theme.into())));
-        icons.push(icon.into());
-    }
-    icons
 }

@@ -188,13 +188,51 @@ impl<'a> ResultWriter<'a> {
     }
 }
 
-/// `{"name":…,"version":…}`
-pub(super) fn server_info(app: &App) -> String {
+/// How much a client is told of the server itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ServerDetail {
+    /// Its name and its version.
+    Short,
+    /// Its title, too.
+    Titled,
+    /// Its website and its icons, too.
+    Full,
+}
+
+impl ServerDetail {
+    /// What `initialize` says to a client of a revision: what that has, since clients of the older ones may be strict.
+    pub(super) fn of(revision: &str) -> Self {
+        match revision {
+            "2025-11-25" => Self::Full,
+            "2025-06-18" => Self::Titled,
+            _ => Self::Short,
+        }
+    }
+}
+
+/// The server as MCP's `Implementation`: `{"name":…,"version":…}`.
+pub(super) fn server_info(app: &App, detail: ServerDetail) -> String {
+    let identity = &app.identity;
     let mut out = Vec::new();
     out.extend_from_slice(br#"{"name":"#);
     string(&mut out, &app.name);
+    if let Some(title) = identity.title.as_ref().filter(|_| detail >= ServerDetail::Titled) {
+        out.extend_from_slice(br#","title":"#);
+        string(&mut out, title);
+    }
     out.extend_from_slice(br#","version":"#);
-    string(&mut out, &app.version);
+    let build = if identity.surface.is_empty() { "" } else { "+" };
+    string(&mut out, &[app.version.as_str(), build, &identity.surface].concat());
+    if detail == ServerDetail::Full {
+        if let Some(website) = &identity.website {
+            out.extend_from_slice(br#","websiteUrl":"#);
+            string(&mut out, website);
+        }
+        if !identity.icons.is_empty() {
+            out.extend_from_slice(br#","icons":"#);
+            out.extend_from_slice(identity.icons.as_bytes());
+        }
+    }
     out.push(b'}');
     String::from_utf8(out).unwrap_or_default()
 }

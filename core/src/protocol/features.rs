@@ -2,6 +2,7 @@
 
 use serde_json::{Map, json};
 
+use super::era::Era;
 use crate::{Json, app::App};
 
 /// The identifier of the extension for skills.
@@ -14,7 +15,7 @@ pub(super) struct Features {
     pub(super) resources: bool,
     pub(super) completions: bool,
     pub(super) skills: bool,
-    /// Scripts may log.
+    /// Scripts may log. [`capabilities`](Self::capabilities) leaves it out where it is deprecated.
     pub(super) logging: bool,
 }
 
@@ -27,20 +28,21 @@ impl Features {
             resources: !app.resources.is_empty(),
             completions: of_prompts.chain(of_resources).any(|argument| !argument.completion.is_empty() || argument.complete.is_some()),
             skills: !app.skills.is_empty(),
-            logging: !app.scripts.is_empty(),
+            logging: app.logs,
         }
     }
 
-    /// As the server declares them.
+    /// As the server declares them to clients of an era.
     /// `lists_change`: whether the client is told when a list is another one.
-    pub(super) fn capabilities(self, lists_change: bool) -> Json {
+    pub(super) fn capabilities(self, era: Era, lists_change: bool) -> Json {
         let mut capabilities = Map::new();
         let has = [
             ("tools", true),
             ("prompts", self.prompts),
             ("resources", self.resources),
             ("completions", self.completions),
-            ("logging", self.logging),
+            // The modern era deprecates it. Who asks for log lines gets them all the same.
+            ("logging", self.logging && era == Era::Legacy),
         ];
         for (name, _) in has.into_iter().filter(|(_, has)| *has) {
             let is_list = matches!(name, "tools" | "prompts" | "resources");

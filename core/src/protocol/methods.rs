@@ -6,7 +6,7 @@ use serde_json::Map;
 
 use super::{
     connection::Connection,
-    encode::{CacheScope, MessageReply},
+    encode::{CacheScope, MessageReply, ResultWriter, ServerDetail, server_info},
     era::{Era, LEGACY, LISTED, Mirrors, Selected},
     exchange::{Beside, Exchange},
     features::Features,
@@ -218,8 +218,8 @@ impl Exchange<'_> {
         let mut result = self.result();
         result.text("protocolVersion", version);
         let lists_change = self.beside.connection.is_some_and(Connection::lists_change);
-        result.member("capabilities", &self.protocol.features.capabilities(lists_change));
-        result.raw("serverInfo", &self.protocol.server_info);
+        result.member("capabilities", &self.protocol.features.capabilities(Era::Legacy, lists_change));
+        result.raw("serverInfo", &server_info(self.app(), ServerDetail::of(version)));
         if let Some(instructions) = &self.app().instructions {
             result.text("instructions", instructions);
         }
@@ -234,9 +234,11 @@ impl Exchange<'_> {
     }
 
     fn discover(&self) -> alloc::vec::Vec<u8> {
-        let mut result = self.result();
+        // Here clients look for the server itself; with every other result, icons would be a burden.
+        let server = server_info(self.app(), ServerDetail::Full);
+        let mut result = ResultWriter::new(self.id, self.selected.era, &server);
         result.member("supportedVersions", &LISTED);
-        result.member("capabilities", &self.protocol.features.capabilities(false));
+        result.member("capabilities", &self.protocol.features.capabilities(Era::Modern, false));
         if let Some(instructions) = &self.app().instructions {
             result.text("instructions", instructions);
         }

@@ -3,7 +3,14 @@
 use alloc::{rc::Rc, string::String, vec::Vec};
 use core::cell::{Cell, OnceCell};
 
-use super::{encode::server_info, features::Features, http::Origin, lists::Lists, quirks::LoggedClients, resource_index::Index};
+use super::{
+    encode::{ServerDetail, server_info},
+    features::Features,
+    http::Origin,
+    lists::Lists,
+    quirks::LoggedClients,
+    resource_index::Index,
+};
 use crate::pipeline::Pipeline;
 
 /// How many bytes of answers the unfinished batches of an isolate hold.
@@ -30,7 +37,7 @@ impl Protocol {
         Self {
             origins: app.server.cors_origins.iter().filter_map(|origin| Origin::parse(origin)).collect(),
             features: Features::of(app),
-            server_info: server_info(app),
+            server_info: server_info(app, ServerDetail::Short),
             lists: Lists::default(),
             resources: Index::default(),
             batches: HeldBytes::default(),

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use millrace_core::{
     Json,
     app::{
-        Access, Adapter, App, Authorization, BatchLimits, Bind, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute, Input, InputKind,
-        Limits, OnExceed, OnTooMany, ParamStyle, Part, Root, Script, ScriptLimits, ScriptRef, Server, Source, Statement, Tool,
+        Access, Adapter, App, Authorization, BatchLimits, Bind, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute, Identity, Input,
+        InputKind, Limits, OnExceed, OnTooMany, ParamStyle, Part, Root, Script, ScriptLimits, ScriptRef, Server, Source, Statement, Tool,
     },
     cancel::Cancel,
     fault::FaultResult,
@@ -35,6 +35,7 @@ pub fn app(tools: Vec<Tool>) -> App {
     App {
         name: "shop".into(),
         version: "1".into(),
+        identity: Identity::default(),
         instructions: None,
         server: Server { port: 0, path: "/mcp".into(), cors_origins: vec![], hosts: vec![], body_limit: 1 << 20 },
         authorization: Authorization::default(),
@@ -49,6 +50,7 @@ pub fn app(tools: Vec<Tool>) -> App {
         scripts: ["handler.ts", "input.ts", "output.ts", "auth.ts"]
             .map(|path| Script { path: path.into(), program: String::new(), changes_built_ins: false, map: None })
             .into(),
+        logs: false,
         epochs: Vec::new(),
         presenters: Vec::new(),
         tools,

@@ -10,8 +10,8 @@ use millrace_core::{
     Endpoint, Error, ErrorKind, Json, Result,
     app::{
         Adapter, ApiKey, ApiKeys, App, Argument, Auth, Authorization, BatchLimits, Content, EnvPart, EnvTemplate, ErrorStyle, Errors,
-        Execute, ExpectedKey, Input, InputKind, Limits, OnExceed, OnTooMany, Prompt, PromptContent, PromptMessage, Resource, Root, Script,
-        ScriptLimits, ScriptRef, Server, Source, Template, TemplatePart, Tool, UriPattern,
+        Execute, ExpectedKey, Identity, Input, InputKind, Limits, OnExceed, OnTooMany, Prompt, PromptContent, PromptMessage, Resource,
+        Root, Script, ScriptLimits, ScriptRef, Server, Source, Template, TemplatePart, Tool, UriPattern,
     },
     cancel::Cancel,
     headers::Headers,
@@ -150,6 +150,7 @@ pub(crate) fn empty_app() -> App {
     App {
         name: "shop".into(),
         version: "1.2.0".into(),
+        identity: Identity::default(),
         instructions: None,
         server: Server {
             port: 8080,
@@ -168,6 +169,7 @@ pub(crate) fn empty_app() -> App {
         telemetry: true,
         adapters: vec![],
         scripts: vec![Script { path: "tool.ts".into(), program: String::new(), changes_built_ins: false, map: None }],
+        logs: true,
         epochs: Vec::new(),
         presenters: vec![],
         tools: vec![],

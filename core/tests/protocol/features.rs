@@ -2,7 +2,7 @@
 
 use millrace_core::{
     Endpoint,
-    app::{Content, Template},
+    app::{App, Content, Identity, Template},
 };
 use serde_json::{Value as Json, json};
 
@@ -93,9 +93,37 @@ fn the_server_introduces_itself() {
         assert_eq!(result(&endpoint, &Ask::legacy("initialize", json!({"protocolVersion": asked}))), expected);
     }
     let discovered = result(&endpoint, &Ask::modern("server/discover", json!({})));
-    assert_eq!(discovered["capabilities"], capabilities);
+    // The revision deprecates logging.
+    assert_eq!(discovered["capabilities"], json!({"tools": {}, "prompts": {}, "resources": {}, "completions": {}}));
     assert_eq!(discovered["instructions"], "Amounts are in cents.");
     assert_eq!(discovered["supportedVersions"][0], "2026-07-28");
+}
+
+#[test]
+fn each_revision_is_told_of_the_server_what_it_has() {
+    let identity = Identity {
+        title: Some("The \"shop\"".into()),
+        website: Some("https://shop.example.com".into()),
+        icons: r#"[{"src":"https://shop.example.com/icon.png"}]"#.into(),
+        surface: "0a1b2c3d".into(),
+    };
+    let endpoint = endpoint(App { identity, logs: false, ..shop() });
+    let short = json!({"name": "shop", "version": "1.2.0+0a1b2c3d"});
+    let mut titled = short.clone();
+    titled["title"] = "The \"shop\"".into();
+    let mut full = titled.clone();
+    full["websiteUrl"] = "https://shop.example.com".into();
+    full["icons"] = json!([{"src": "https://shop.example.com/icon.png"}]);
+    for (asked, expected) in
+        [("2025-11-25", &full), ("2026-07-28", &full), ("2025-06-18", &titled), ("2025-03-26", &short), ("2024-11-05", &short)]
+    {
+        let initialized = result(&endpoint, &Ask::legacy("initialize", json!({"protocolVersion": asked})));
+        assert_eq!(initialized["serverInfo"], *expected, "{asked}");
+        assert!(initialized["capabilities"].get("logging").is_none(), "no script logs");
+    }
+    let server = |method| result(&endpoint, &Ask::modern(method, json!({})))["_meta"]["io.modelcontextprotocol/serverInfo"].clone();
+    assert_eq!(server("server/discover"), full);
+    assert_eq!(server("tools/list"), short);
 }
 
 #[test]

@@ -64,10 +64,10 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
         return Err(CommandError::Usage("`--env` belongs to the target `worker`".to_owned()));
     }
     let report = match arguments.target {
-        Some(Target::Worker) => build::worker::compile(&arguments.app, &Selection::of(arguments.env.as_deref()), false),
-        Some(Target::Lambda) => build::lambda::compile(&arguments.app),
-        Some(Target::Mcpb) => build::mcpb::compile(&arguments.app),
-        Some(Target::Local | Target::Registry) | None => app::compile(&arguments.app),
+        Some(Target::Worker) => build::worker::compile(&arguments.app, &Selection::of(arguments.env.as_deref()), false, &arguments.clients),
+        Some(Target::Lambda) => build::lambda::compile(&arguments.app, &arguments.clients),
+        Some(Target::Mcpb) => build::mcpb::compile(&arguments.app, &arguments.clients),
+        Some(Target::Local | Target::Registry) | None => app::compile_checked(&arguments.app, &arguments.clients),
     };
     let has_errors = report.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     if !arguments.json {
@@ -106,7 +106,7 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
         if let Some(sign_in) = report.app.as_ref().filter(|_| !has_errors).and_then(sign_in_summary) {
             print(format_args!("sign-in: {sign_in}"))?;
         }
-        if let Some(sizes) = &report.sizes {
+        if let Some(sizes) = report.sizes.as_ref().filter(|sizes| arguments.sizes || sizes.has_budget) {
             print_sizes(sizes)?;
         }
         for Connection { adapter, connector, failure } in &connections {
@@ -299,27 +299,27 @@ async fn tables_with(endpoint: &Endpoint, adapter: usize, connector: &str, colum
     Ok((names.collect(), dialect))
 }
 
-/// What a model may have to read. A token is taken for four bytes.
+/// What a model may have to read, in bytes, as limits and budgets count.
 fn print_sizes(sizes: &Sizes) -> CommandResult {
-    let tokens_of = |bytes: u64| format!("{bytes} bytes, about {} tokens", tokens(bytes));
     match sizes.lists.as_slice() {
         [newest, older] if newest.bytes != older.bytes => {
-            print(format_args!("`tools/list`: {}; before {}: {}", tokens_of(newest.bytes), newest.revision, tokens_of(older.bytes)))?;
+            print(format_args!("`tools/list`: {} bytes; before {}: {} bytes", newest.bytes, newest.revision, older.bytes))?;
         }
         lists => {
             if let Some(list) = lists.first() {
-                print(format_args!("`tools/list`: {}", tokens_of(list.bytes)))?;
+                print(format_args!("`tools/list`: {} bytes", list.bytes))?;
             }
         }
     }
     if sizes.answers.is_empty() {
         return Ok(());
     }
-    let mut lines = vec!["The longest answers, in bytes and about as many tokens:".to_owned()];
-    let width = sizes.answers.iter().map(|answer| answer.tool.chars().count()).max().unwrap_or(0).min(48);
-    for AnswerSize { tool, bytes, open } in &sizes.answers {
-        let limit = open.as_ref().map_or_else(String::new, |open| format!("  `limits.output`: {open}"));
-        lines.push(format!("  {tool:width$}  {bytes:>8}  {:>7}{limit}", tokens(*bytes)));
+    let mut lines = vec!["The longest answers, in bytes, and the files that decide:".to_owned()];
+    let widest = |part: fn(&AnswerSize) -> &str| sizes.answers.iter().map(|answer| part(answer).chars().count()).max().unwrap_or(0);
+    let (tools, files) = (widest(|answer| &answer.tool).min(48), widest(|answer| &answer.file).min(64));
+    for AnswerSize { tool, file, bytes, open } in &sizes.answers {
+        let limit = open.as_ref().map_or_else(String::new, |open| format!("`limits.output`: {open}"));
+        lines.push(format!("  {tool:tools$}  {bytes:>8}  {file:files$}  {limit}").trim_end().to_owned());
     }
     print(lines.join("\n"))
 }
@@ -329,6 +329,7 @@ fn sizes(sizes: &Sizes) -> Json {
     let answer = |answer: &AnswerSize| {
         json!({
             "tool": answer.tool,
+            "file": answer.file,
             "bytes": answer.bytes,
             "tokens": tokens(answer.bytes),
             "limit": if answer.open.is_some() { "limits.output" } else { "output" },

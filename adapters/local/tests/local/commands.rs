@@ -59,7 +59,7 @@ fn exit_codes_are_0_good_1_wrong_2_usage() {
 fn check_speaks_json() {
     let said = run(app().path(), &["check", "--json"]);
     let list = |revision: &str| json!({ "revision": revision, "bytes": 264, "tokens": 66 });
-    let open = json!({ "tool": "get-item", "bytes": 1_048_576, "tokens": 262_144, "limit": "limits.output", "reason": "it has neither `returns` nor `output`" });
+    let open = json!({ "tool": "get-item", "file": "app/tools/get-item/config.yaml", "bytes": 1_048_576, "tokens": 262_144, "limit": "limits.output", "reason": "it has neither `returns` nor `output`" });
     let sizes = json!({ "lists": [list("2026-07-28"), list("2025-11-25")], "answers": [open] });
     assert_eq!(
         said.json(),
@@ -93,10 +93,17 @@ fn check_measures_what_a_model_reads() {
     );
     app.write("app/tools/rename/config.yaml", "description: Rename.\nuse: main\nstatement: UPDATE item SET name = 'x'\n");
     let said = run(app.path(), &["check"]);
+    assert!(!said.out.contains("`tools/list`") && !said.out.contains("longest"), "nobody asked for sizes: {}", said.out);
+    let said = run(app.path(), &["check", "--sizes"]);
+    assert!(!said.out.contains("token"), "limits count bytes: {}", said.out);
     // Twice `[{"id":-9223372036854775808,"name":"01234567890123456789"},…]`, and `{"affected_rows":18446744073709551615}`.
-    let [few, rename] = [2 * (2 * 57 + 3), 38].map(|bytes| format!("  {bytes:>8}  {:>7}\n", (bytes + 3) / 4));
-    assert!(said.out.contains(&format!("  few     {few}")) && said.out.contains(&format!("  rename  {rename}")), "{}", said.out);
-    assert!(said.out.contains("  get-item   1048576   262144  `limits.output`: it has neither `returns` nor `output`\n"), "{}", said.out);
+    let of = |tool: &str| format!("app/tools/{tool}/config.yaml");
+    for (tool, bytes) in [("few", 2 * (2 * 57 + 3)), ("rename", 38)] {
+        let line = format!("  {tool:8}  {bytes:>8}  {}\n", of(tool));
+        assert!(said.out.contains(&line), "{line}: {}", said.out);
+    }
+    let open = format!("  get-item   1048576  {}  `limits.output`: it has neither `returns` nor `output`\n", of("get-item"));
+    assert!(said.out.contains(&open), "{}", said.out);
     // A list has the output schema wrapped for those who know no other structured content than objects.
     assert!(said.out.contains("`tools/list`: ") && said.out.contains("; before 2026-07-28: "), "{}", said.out);
 
@@ -110,7 +117,7 @@ fn check_measures_what_a_model_reads() {
         "limits: { output: 1kb }",
     ];
     assert!(expected.iter().all(|text| said.err.contains(text)), "{}", said.err);
-    assert!(said.out.contains("  get-item   1048576"), "the sizes are said all the same: {}", said.out);
+    assert!(said.out.contains("  get-item   1048576"), "a budget has the sizes said: {}", said.out);
     assert_eq!(run(app.path(), &["build", "--target", "local"]).code, Some(1));
     app.write("millrace.yaml", &format!("{root}limits: {{}}\nbudget: {{ answer: 1kb, list: 10kb }}\n"));
     app.write("app/tools/_folder.yaml", "limits: { output: 1kb }\n");
@@ -323,9 +330,9 @@ fn a_new_app_never_takes_the_place_of_another() {
 #[test]
 fn no_control_character_reaches_the_terminal() {
     let app = app();
-    app.write("app/tools/get-item/config.yaml", &GET_ITEM.replace("Get one item.", "\"\\e]0;title\\a Get\\u202e it.\""));
+    app.write("app/tools/get-item/config.yaml", &GET_ITEM.replace("Get one item.", "\"\\e]0;title\\a Get\\u200f it.\""));
     let said = run(app.path(), &["explain", "get-item"]);
-    let plain = |text: &str| !text.chars().any(|c| c.is_control() && c != '\n' || c == '\u{202e}');
+    let plain = |text: &str| !text.chars().any(|c| c.is_control() && c != '\n' || matches!(c, '\u{202e}' | '\u{200f}'));
     assert!(plain(&said.out) && plain(&said.err), "{} {}", said.out, said.err);
     let dev = ServerProcess::start(app.path(), &["dev"]);
     assert!(plain(&dev.said) && dev.said.contains("␛]0;title␇ Get"), "{:?}", dev.said);

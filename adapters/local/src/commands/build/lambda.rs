@@ -33,7 +33,7 @@ use crate::cli::Architecture;
 use runtime::Bootstrap;
 
 pub(super) fn run(arguments: &Build) -> CommandResult {
-    let mut report = compile(&arguments.app);
+    let mut report = compile(&arguments.app, &[]);
     let mut app = app_for_deployment::take(&mut report, arguments)?;
     shorten_maps(&mut app);
     let bundle = app.to_bundle().map_err(CommandError::wrong)?;
@@ -107,8 +107,8 @@ fn is_private(name: &str) -> bool {
 }
 
 /// Compiles an app folder for Lambda, and says what Lambda lacks.
-pub(crate) fn compile(folder: &Path) -> Report {
-    let mut report = app::compile(folder);
+pub(crate) fn compile(folder: &Path, clients: &[String]) -> Report {
+    let mut report = app::compile_checked(folder, clients);
     if let Some(app) = &report.app {
         // A `.env` file that cannot be read is reported where it is needed.
         let variables = app::variables(folder).unwrap_or_default();

@@ -42,7 +42,7 @@ use zip::Part;
 const MAX_PROGRAM: u64 = 1 << 30;
 
 pub(super) fn run(arguments: &Build) -> CommandResult {
-    let mut report = compile(&arguments.app);
+    let mut report = compile(&arguments.app, &[]);
     let mut app = app_for_deployment::take(&mut report, arguments)?;
     shorten_maps(&mut app);
     let package = PackageJson::of(&arguments.app)?;
@@ -80,8 +80,8 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
 }
 
 /// Compiles an app folder for a desktop, and says what a user's machine lacks.
-pub(crate) fn compile(folder: &Path) -> Report {
-    let mut report = app::compile(folder);
+pub(crate) fn compile(folder: &Path, clients: &[String]) -> Report {
+    let mut report = app::compile_checked(folder, clients);
     if let Some(app) = &report.app {
         report.diagnostics.extend(check(folder, app));
     }

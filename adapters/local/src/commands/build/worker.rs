@@ -39,7 +39,7 @@ const STATE: &str = include_str!("../../../../worker/state.mjs");
 
 pub(super) fn run(arguments: &Build) -> CommandResult {
     let selection = Selection::of(arguments.env.as_deref());
-    let mut report = compile(&arguments.app, &selection, true);
+    let mut report = compile(&arguments.app, &selection, true, &[]);
     let mut app = app_for_deployment::take(&mut report, arguments)?;
     shorten_maps(&mut app);
     let bundle = app.to_bundle().map_err(CommandError::wrong)?;
@@ -122,8 +122,8 @@ fn seeding(arguments: &Build, selection: &Selection, config: &str, app: &App, se
 }
 
 /// Compiles an app folder for a Worker, and compares it with its own configuration of wrangler; see [`wrangler::check`].
-pub(crate) fn compile(folder: &Path, selection: &Selection, is_build: bool) -> Report {
-    let mut report = app::compile_for_worker(folder, wrangler::d1_bindings(folder, selection));
+pub(crate) fn compile(folder: &Path, selection: &Selection, is_build: bool, clients: &[String]) -> Report {
+    let mut report = app::compile_for_worker(folder, wrangler::d1_bindings(folder, selection), clients);
     if let Some(app) = &report.app {
         report.diagnostics.extend(wrangler::check(folder, app, selection, is_build));
         // With a file of its own, the comparison says so.

@@ -67,7 +67,7 @@ impl Project {
         folder.write("README.md", &self.text(README, folder.name))?;
         let local = app::load(folder.path)?.app;
         folder.write("template.yaml", &template::of_new_app(&local, LAMBDA_FOLDER))?;
-        let worker = app::compile_for_worker(folder.path, Vec::new());
+        let worker = app::compile_for_worker(folder.path, Vec::new(), &[]);
         app::show(folder.path, &worker.diagnostics);
         let worker = worker.app.ok_or(CommandError::Told)?;
         folder.write("wrangler.toml", &wrangler::of_new_app(&worker))

@@ -341,7 +341,7 @@ mod tests {
     }
 
     fn compile_with(folder: &Path, selection: &Selection, is_build: bool) -> Report {
-        crate::commands::build::worker::compile(folder, selection, is_build)
+        crate::commands::build::worker::compile(folder, selection, is_build, &[])
     }
 
     /// What a file lacks that is not in a folder.
