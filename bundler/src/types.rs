@@ -400,11 +400,17 @@ const TAIL: &str = r#"
     /** The tool; null at the handshake, and where a list, a prompt or a resource is asked for. */
     readonly tool: string@OR_NULL@;
   }
+  /** Who calls, as an authentication plugin says it: by a subject or by claims. Members of other names become claims, and name nobody by themselves. */
+  export type Principal = ({ readonly subject: string | number } | { readonly claims: { readonly [key: string]: unknown } }) & {
+    readonly scopes?: readonly string[] | string | null;
+    readonly roles?: readonly string[] | string | null;
+    readonly [key: string]: unknown;
+  };
   /**
    * An authentication plugin: it returns who calls; or nothing, for a caller without a name (under `any`, for the next plugin to decide); or
    * `error`, `required` or `toolError` to refuse, with a reason that the caller is told. What it throws besides is for the log.
    */
-  export type AuthPlugin = (payload: AuthPluginPayload, ctx: Context) => Awaitable<Auth | Reply | null | undefined | void>;
+  export type AuthPlugin = (payload: AuthPluginPayload, ctx: Context) => Awaitable<Principal | Reply | null | undefined | void>;
 }
 "#;
 

@@ -130,7 +130,28 @@ pub fn check(connector: &str, database: Run<'_>, read_only: Run<'_>) {
         assert_eq!(read_only(statement, &[]), Err(READ_ONLY.to_owned()), "{statement}");
     }
     assert_eq!(database("DELETE FROM st WHERE id = ?1", &[Value::I64(1)]), Ok(()));
+    check_searches(database);
     assert_eq!(read_only("SELECT v FROM st WHERE id = ?1", &[Value::I64(2)]), Ok(()));
+}
+
+/// What is said of searches: `well-known` looks for `known` in a column `well`.
+fn check_searches(database: Run<'_>) {
+    const OF_SEARCH: &str = "SQLite refused a value or the result of a computation: a text is not a query of a full-text search; words with other characters \
+                             than letters need quotes";
+    const SEARCH: &str = "SELECT text FROM docs WHERE docs MATCH ?1";
+    for statement in ["CREATE VIRTUAL TABLE docs USING fts5(text)", "INSERT INTO docs VALUES ('a well known word')"] {
+        assert_eq!(database(statement, &[]), Ok(()), "{statement}");
+    }
+    let search = |statement: &str, text: &str| database(statement, &[Value::Text(text.to_owned())]);
+    assert_eq!(search(SEARCH, "\"well-known\" AND text: word"), Ok(()));
+    for text in ["well-known", "title: word", "well AND", "\"well"] {
+        assert_eq!(search(SEARCH, text), Err(OF_SEARCH.to_owned()), "{text}");
+        assert_eq!(search("DELETE FROM docs WHERE docs MATCH ?1", text), Err(OF_SEARCH.to_owned()), "{text}");
+    }
+    // A column that the author took for one is the author's mistake.
+    let wrong = search("SELECT title FROM docs WHERE docs MATCH ?1", "word").expect_err("a column is missing");
+    assert!(wrong.starts_with("SQLite does not understand the statement"), "{wrong}");
+    assert_eq!(database("DROP TABLE docs", &[]), Ok(()));
 }
 
 /// What becomes of an infinite number, which JSON has no form for. Scripts have none: it is `null` where their values end.

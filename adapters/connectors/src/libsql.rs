@@ -95,7 +95,8 @@ impl Libsql {
 
     async fn attempt(&self, query: &Query<'_>) -> Result<Rows, StatementFailure> {
         let prepare = |version| hrana::prepare(&self.address.base, self.address.token.as_ref(), version, query);
-        hrana::parse(&self.request(prepare).await?)
+        let (text, _) = query.statement(LIBSQL.name).map_err(StatementFailure::last)?;
+        hrana::parse(&self.request(prepare).await?, text)
     }
 
     /// Sends a request in the version of the protocol that the server speaks.

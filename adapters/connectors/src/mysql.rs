@@ -55,7 +55,7 @@ use crate::{
         once::{self, Write},
         transaction,
     },
-    shared::{Effect, Pool, Retry, StatementFailure, check_roots, guarded, own_query, soon, timed_out, within},
+    shared::{Effect, Pool, ReadOnly, Retry, StatementFailure, check_roots, own_query, soon, timed_out, within},
     sockets::{Lifetime, Sockets},
 };
 pub(crate) use address::MysqlAddress;
@@ -152,31 +152,31 @@ impl Mysql {
         let (checked, leaves_traces) = match query.command {
             Command::Transaction(steps) => {
                 query.without_session(MYSQL.name)?;
-                (None, transaction::check(MYSQL.name, &steps, self.only_reads(query))?)
+                (None, transaction::check(MYSQL.name, &steps, self.read_only(query))?)
             }
             _ => {
-                let checked = check(MYSQL.name, query.statement(MYSQL.name)?.0, self.only_reads(query))?;
+                let checked = check(MYSQL.name, query.statement(MYSQL.name)?.0, self.read_only(query))?;
                 (Some(checked), checked.leaves_traces)
             }
         };
         // What the connector writes as a statement that reads is one: its author or the read-only transaction says so.
         let effect = Effect { reads: query.access.reads(), returns: true };
-        match self.work(query, effect, leaves_traces, &Work::Run(checked)).await.map_err(|error| guarded(query, self.read_only, error))? {
+        match self.work(query, effect, leaves_traces, &Work::Run(checked)).await? {
             Done::Rows(rows) => Ok(rows),
             Done::Recorded(_) | Done::Prepared => Ok(Rows::default()),
         }
     }
 
-    /// Whether the server has to refuse a write.
-    fn only_reads(&self, query: &Query<'_>) -> bool {
-        self.read_only || query.is_guarded()
+    /// Who says that a query must not write.
+    fn read_only(&self, query: &Query<'_>) -> ReadOnly {
+        ReadOnly::of(query, self.read_only)
     }
 
     async fn write_once(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
         once::check(MYSQL.name, self.read_only, query)?;
         let leaves_traces = match query.command {
-            Command::Transaction(steps) => transaction::check(MYSQL.name, &steps, self.read_only)?,
-            _ => check(MYSQL.name, query.statement(MYSQL.name)?.0, self.read_only)?.in_transaction("with `idempotency`")?.leaves_traces,
+            Command::Transaction(steps) => transaction::check(MYSQL.name, &steps, ReadOnly::Database)?,
+            _ => check(MYSQL.name, query.statement(MYSQL.name)?.0, ReadOnly::Database)?.in_transaction("with `idempotency`")?.leaves_traces,
         };
         match self.work(&repeatable(query), REPEATABLE, leaves_traces, &Work::Once(record)).await? {
             Done::Recorded(outcome) => Ok(outcome),
@@ -216,6 +216,7 @@ impl Mysql {
             Some(session) => session,
             None => self.connect(query.deadline_ms).await?,
         };
+        session.guard(self.read_only(query));
         phase.set(Phase::Running);
         let left_ms = query.deadline_ms.saturating_sub(self.clock.now_ms());
         if left_ms == 0 {
@@ -227,14 +228,14 @@ impl Mysql {
                 &mut Watched { session: &mut session, killer: &self.killer },
                 &steps,
                 query,
-                (self.only_reads(query), limit_ms),
+                (self.read_only(query).is_demanded(), limit_ms),
             )
             .await
             .map(Done::Rows),
             (Work::Run(checked), command) => {
                 let (text, values) = command.statement(MYSQL.name).map_err(StatementFailure::last)?;
                 let transaction = match checked {
-                    _ if self.only_reads(query) => Transaction::ReadOnly,
+                    _ if self.read_only(query).is_demanded() => Transaction::ReadOnly,
                     Some(checked) if checked.calls() => Transaction::Several,
                     _ => Transaction::Implied,
                 };
@@ -269,7 +270,7 @@ impl Mysql {
 
     async fn connect(&self, deadline_ms: u64) -> Result<Session, StatementFailure> {
         let until_ms = deadline_ms.min(self.clock.now_ms().saturating_add(self.address.connect_timeout_ms));
-        let connecting = login::connect(&self.address, &*self.dialer, self.read_only, until_ms);
+        let connecting = login::connect(&self.address, &*self.dialer, ReadOnly::of_adapter(self.read_only), until_ms);
         match within(&*self.clock, until_ms, connecting).await {
             Some(outcome) => outcome,
             None => Err(StatementFailure::not_executed(self.too_late(Phase::Connecting))),

@@ -49,9 +49,10 @@ use crate::{
         blame_session, check, is_of_statement, limits,
         lists::{Known, ListForm},
     },
-    shared::{Effect, Execution, Retry, StatementFailure, guarded, max_response_bytes, own_query, timed_out},
+    shared::{Effect, Execution, ReadOnly, Retry, StatementFailure, max_response_bytes, own_query, timed_out},
 };
 use address::NeonAddress;
+use lists::Kept;
 use reply::Refusal;
 use step::{Step, timeout_ms};
 use transaction::Steps;
@@ -102,12 +103,25 @@ impl Neon {
     }
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
-        let written = self.written(query).await?;
-        match self.repeat(query, &Work::Run(&written)).await.map_err(|error| guarded(query, self.read_only, error))? {
+        let run = async |written: &Written<'_>| self.repeat(query, &Work::Run(written)).await;
+        match self.with_written(query, run).await? {
             RecordedWrite::Made(rows) | RecordedWrite::MadeBefore(rows) => Ok(rows),
             // Said of records only.
             RecordedWrite::MadeBeforeUnknown | RecordedWrite::Running => Ok(Rows::default()),
         }
+    }
+
+    /// Does work with what the author wrote, and once more where a list was written for a type that its place does not have any more: a batch that PostgreSQL
+    /// refuses has changed nothing.
+    async fn with_written(&self, query: &Query<'_>, work: impl AsyncFn(&Written<'_>) -> Result<RecordedWrite>) -> Result<RecordedWrite> {
+        let mut kept = Vec::new();
+        let outcome = work(&self.written(query, &mut kept).await?).await;
+        let is_doubtful = |error: &Error| matches!(error.kind, ErrorKind::Data | ErrorKind::Syntax);
+        // What is told is the statement's own error.
+        if outcome.as_ref().is_err_and(is_doubtful) && self.look_again(query, &kept).await.unwrap_or_default() {
+            return work(&self.written(query, &mut kept).await?).await;
+        }
+        outcome
     }
 
     /// Reads the command of a query. Only where that is given a list is anything asked.
@@ -115,7 +129,7 @@ impl Neon {
     /// # Errors
     /// Those of a statement, with the name of the step; and [`Configuration`](ErrorKind::Configuration) for a step that takes a value of an earlier
     /// one.
-    async fn written<'a>(&self, query: &Query<'a>) -> Result<Written<'a>> {
+    async fn written<'a>(&self, query: &Query<'a>, kept: &mut Vec<Kept>) -> Result<Written<'a>> {
         let has_session = !query.session.is_empty();
         if let Command::Transaction(steps) = query.command {
             let mut mark = [0; 16];
@@ -126,13 +140,13 @@ impl Neon {
                 let own = steps.values(place, &[])?;
                 check(NEON.name, &step.text, has_session).map_err(|error| steps.of_step(place, error))?;
                 // Tables that an earlier step makes are not there yet: then its lists stay what they are.
-                values.push(self.with_lists(query, &step.text, &own).await?.into_owned());
+                values.push(self.with_lists(query, &step.text, &own, kept).await?.into_owned());
             }
             return Steps::read(steps, &values, mark, has_session).map(Written::Transaction);
         }
         let (text, values) = query.command.statement(NEON.name)?;
         check(NEON.name, text, has_session)?;
-        let values = self.with_lists(query, text, values).await?;
+        let values = self.with_lists(query, text, values, kept).await?;
         Step::of_author(text, &values, has_session).map(Written::Statement)
     }
 
@@ -194,8 +208,8 @@ impl Neon {
         headers.append("neon-connection-string", self.address.connection_string.expose().clone());
         headers.append("neon-raw-text-output", "true");
         headers.append("neon-array-mode", "true");
-        let read_only = self.read_only || query.is_guarded();
-        if read_only {
+        let read_only = ReadOnly::of(query, self.read_only);
+        if read_only.is_demanded() {
             headers.append("neon-batch-read-only", "true");
         }
         let request = HttpRequest {
@@ -223,7 +237,7 @@ impl Neon {
         let timeout = |ms: u64| timeout_ms(ms).to_string();
         let mut settings = vec![("statement_timeout", timeout(left_ms))];
         // After this statement PostgreSQL refuses to unset it.
-        settings.extend((self.read_only || query.is_guarded()).then(|| ("transaction_read_only", "on".to_owned())));
+        settings.extend(ReadOnly::of(query, self.read_only).is_demanded().then(|| ("transaction_read_only", "on".to_owned())));
         settings.extend(self.address.settings.iter().map(|(name, value)| (name.as_str(), value.clone())));
         settings.extend(lock_ms.map(|of| ("lock_timeout", timeout(of(left_ms)))));
         Ok(Step::setting(&settings))

@@ -44,7 +44,7 @@ use crate::{
         once::{self, Write},
         transaction,
     },
-    shared::{Effect, Retry, StatementFailure, guarded, own_query, timed_out},
+    shared::{Effect, ReadOnly, Retry, StatementFailure, own_query, timed_out},
 };
 use address::PlanetscaleAddress;
 use session::{Api, Session};
@@ -103,7 +103,7 @@ impl Planetscale {
         Ok(Self {
             read_only: connection.read_only,
             retry: Retry::new(clock.clone(), random),
-            api: Rc::new(Api { address, read_only: connection.read_only, http, clock, wait_until }),
+            api: Rc::new(Api { address, http, clock, wait_until }),
         })
     }
 
@@ -111,7 +111,7 @@ impl Planetscale {
         let checked = match query.command {
             Command::Transaction(steps) => {
                 query.without_session(PLANETSCALE.name)?;
-                transaction::check(PLANETSCALE.name, &steps, self.only_reads(query))?;
+                transaction::check(PLANETSCALE.name, &steps, self.read_only(query))?;
                 steps.steps.iter().try_for_each(|step| keeps_no_lock(&step.text))?;
                 None
             }
@@ -119,22 +119,22 @@ impl Planetscale {
         };
         // What the connector writes as a statement that reads is one: its author or the read-only transaction says so.
         let effect = Effect { reads: query.access.reads(), returns: true };
-        match self.work(query, effect, &Work::Run(checked)).await.map_err(|error| guarded(query, self.read_only, error))? {
+        match self.work(query, effect, &Work::Run(checked)).await? {
             Done::Rows(rows) => Ok(rows),
             Done::Recorded(_) => Ok(Rows::default()),
         }
     }
 
-    /// Whether the server has to refuse a write.
-    fn only_reads(&self, query: &Query<'_>) -> bool {
-        self.read_only || query.is_guarded()
+    /// Who says that a query must not write.
+    fn read_only(&self, query: &Query<'_>) -> ReadOnly {
+        ReadOnly::of(query, self.read_only)
     }
 
     async fn write_once(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
         once::check(PLANETSCALE.name, self.read_only, query)?;
         match query.command {
             Command::Transaction(steps) => {
-                transaction::check(PLANETSCALE.name, &steps, self.read_only)?;
+                transaction::check(PLANETSCALE.name, &steps, ReadOnly::Database)?;
                 steps.steps.iter().try_for_each(|step| keeps_no_lock(&step.text))?;
             }
             _ => drop(self.check(query)?.in_transaction("with `idempotency`")?),
@@ -148,7 +148,7 @@ impl Planetscale {
 
     fn check<'a>(&self, query: &Query<'a>) -> Result<Checked<'a>> {
         let (text, _) = query.statement(PLANETSCALE.name)?;
-        let checked = check(PLANETSCALE.name, text, self.only_reads(query))?;
+        let checked = check(PLANETSCALE.name, text, self.read_only(query))?;
         keeps_no_lock(text)?;
         Ok(checked)
     }
@@ -164,15 +164,15 @@ impl Planetscale {
             return Err(StatementFailure::last(timed_out()));
         }
         let limit_ms = left_ms.next_multiple_of(LIMIT_STEP_MS);
-        let mut session = Session::new(&self.api, query.deadline_ms);
+        let mut session = Session::new(&self.api, query.deadline_ms, self.read_only(query));
         match (work, query.command) {
             (Work::Run(_), Command::Transaction(steps)) => {
-                transaction::run(&mut session, &steps, query, (self.only_reads(query), limit_ms)).await.map(Done::Rows)
+                transaction::run(&mut session, &steps, query, (self.read_only(query).is_demanded(), limit_ms)).await.map(Done::Rows)
             }
             (Work::Run(checked), command) => {
                 let (text, values) = command.statement(PLANETSCALE.name).map_err(StatementFailure::last)?;
                 let transaction = match checked {
-                    _ if self.only_reads(query) => Transaction::ReadOnly,
+                    _ if self.read_only(query).is_demanded() => Transaction::ReadOnly,
                     Some(checked) if checked.calls() => Transaction::Several,
                     _ => Transaction::Implied,
                 };

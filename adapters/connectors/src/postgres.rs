@@ -62,16 +62,12 @@ use millrace_core::{
 };
 
 use crate::{
-    postgres_text::{
-        call_records::must_write,
-        check,
-        lists::{has_lists, placed},
-    },
-    shared::{Effect, Pool, Retry, StatementFailure, check_roots, guarded, own_query, timed_out, within},
+    postgres_text::{call_records::must_write, check, lists::has_lists},
+    shared::{Effect, Pool, ReadOnly, Retry, StatementFailure, check_roots, own_query, timed_out, within},
     sockets::{Lifetime, Sockets},
 };
 pub(crate) use address::PostgresAddress;
-use lists::{KnownLists, Listed};
+use lists::{KnownLists, Listed, Lists};
 use once::Write;
 use session::{Batch, Session, Transaction};
 
@@ -137,12 +133,12 @@ impl Postgres {
         transaction::check(&steps, !query.session.is_empty())?;
         let phase = Cell::new(Phase::Waiting);
         let effect = Effect { reads: steps.access() == Access::Read, returns: true };
+        let lists = Lists::of(&*self.clock, &self.lists);
         let work = async |session: &mut Session, _| {
-            transaction::run(session, (&*self.clock, &self.lists), &steps, query, self.read_only || query.is_guarded()).await
+            transaction::run(session, &lists, &steps, query, ReadOnly::of(query, self.read_only).is_demanded()).await
         };
-        let attempts = self.retry.run(query, effect, async || self.attempt(query.deadline_ms, &phase, work).await);
-        let outcome = within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())));
-        outcome.map_err(|error| guarded(query, self.read_only, error))
+        let attempts = self.retry.run(query, effect, async || self.attempt_listed(query, &phase, &lists, work).await);
+        within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())))
     }
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
@@ -151,7 +147,7 @@ impl Postgres {
         }
         let (text, values) = query.command.statement(POSTGRES.name)?;
         check(POSTGRES.name, text, !query.session.is_empty())?;
-        let transaction = match (self.read_only || query.is_guarded(), query.session) {
+        let transaction = match (ReadOnly::of(query, self.read_only).is_demanded(), query.session) {
             (true, _) => Transaction::ReadOnly,
             (false, []) => Transaction::Implied,
             (false, _) => Transaction::Own,
@@ -166,28 +162,20 @@ impl Postgres {
         let phase = Cell::new(Phase::Waiting);
         // What the connector writes as a statement that reads is one: its author or the read-only transaction says so.
         let effect = Effect { reads: query.access.reads(), returns: true };
-        let attempt = async || {
-            self.attempt(query.deadline_ms, &phase, async |session: &mut Session, left_ms| session.run(&batch, query, left_ms).await).await
-        };
+        let attempt =
+            async || self.attempt(query, &phase, async |session: &mut Session, left_ms| session.run(&batch, query, left_ms).await).await;
         let attempts = self.retry.run(query, effect, attempt);
-        let outcome = within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())));
-        outcome.map_err(|error| guarded(query, self.read_only, error))
+        within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())))
     }
 
     /// Runs a statement that is given lists: they are written as the server takes them in their places.
     async fn run_listed(&self, query: &Query<'_>, listed: Listed<'_>, transaction: Transaction) -> Result<Rows> {
         let phase = Cell::new(Phase::Waiting);
         let effect = Effect { reads: query.access.reads(), returns: true };
-        let work = async |session: &mut Session, left_ms| {
-            let forms = listed.forms(session, &self.lists, query, (self.clock.now_ms(), left_ms)).await?;
-            let values = placed(listed.values, Some(&forms)).map_err(StatementFailure::last)?;
-            let batch = Batch::of(listed.text, &values, transaction, query).map_err(StatementFailure::last)?.with_settings(listed.settings);
-            let left_ms = query.deadline_ms.saturating_sub(self.clock.now_ms());
-            session.run(&batch, query, left_ms).await.inspect_err(|failure| listed.doubt(&self.lists, failure))
-        };
-        let attempts = self.retry.run(query, effect, async || self.attempt(query.deadline_ms, &phase, work).await);
-        let outcome = within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())));
-        outcome.map_err(|error| guarded(query, self.read_only, error))
+        let lists = Lists::of(&*self.clock, &self.lists);
+        let work = async |session: &mut Session, _| listed.run(session, &lists, query, transaction).await;
+        let attempts = self.retry.run(query, effect, async || self.attempt_listed(query, &phase, &lists, work).await);
+        within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())))
     }
 
     async fn write_once(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
@@ -206,23 +194,49 @@ impl Postgres {
                 }
             }
         };
-        let write = (&write, &*self.clock, &self.lists);
-        self.repeatedly(query, async |session: &mut Session, left_ms| once::write_once(session, write, query, record, left_ms).await).await
+        let lists = Lists::of(&*self.clock, &self.lists);
+        let work = async |session: &mut Session, left_ms| once::write_once(session, (&write, &lists), query, record, left_ms).await;
+        self.repeatedly_listed(query, &lists, work).await
     }
 
     /// Does what may be done again where it is not known how it ended.
     async fn repeatedly<T>(&self, query: &Query<'_>, work: impl AsyncFn(&mut Session, u64) -> Result<T, StatementFailure>) -> Result<T> {
+        self.repeatedly_listed(query, &Lists::of(&*self.clock, &self.lists), work).await
+    }
+
+    async fn repeatedly_listed<T>(
+        &self,
+        query: &Query<'_>,
+        lists: &Lists<'_>,
+        work: impl AsyncFn(&mut Session, u64) -> Result<T, StatementFailure>,
+    ) -> Result<T> {
         let phase = Cell::new(Phase::Waiting);
         let query = Query { access: Access::Read, ..query.clone() };
-        let attempt = async || self.attempt(query.deadline_ms, &phase, &work).await;
+        let attempt = async || self.attempt_listed(&query, &phase, lists, &work).await;
         let attempts = self.retry.run(&query, Effect { reads: true, returns: true }, attempt);
         within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())))
+    }
+
+    /// Does work on a connection, and again where it failed because a list was written for a type that its place does not have any more.
+    async fn attempt_listed<T>(
+        &self,
+        query: &Query<'_>,
+        phase: &Cell<Phase>,
+        lists: &Lists<'_>,
+        work: impl AsyncFn(&mut Session, u64) -> Result<T, StatementFailure>,
+    ) -> Result<T, StatementFailure> {
+        loop {
+            let outcome = self.attempt(query, phase, &work).await;
+            if !lists.take_stale() {
+                return outcome;
+            }
+        }
     }
 
     /// Does work on a connection. It gets the milliseconds that are left.
     async fn attempt<T>(
         &self,
-        deadline_ms: u64,
+        query: &Query<'_>,
         phase: &Cell<Phase>,
         work: impl AsyncFnOnce(&mut Session, u64) -> Result<T, StatementFailure>,
     ) -> Result<T, StatementFailure> {
@@ -233,15 +247,16 @@ impl Postgres {
         };
         phase.set(Phase::Connecting);
         let idle = match &slot {
-            Some(slot) => slot.idle(&*self.clock, deadline_ms).await,
+            Some(slot) => slot.idle(&*self.clock, query.deadline_ms).await,
             None => None,
         };
         let mut session = match idle {
             Some(session) => session,
-            None => self.connect(deadline_ms).await?,
+            None => self.connect(query.deadline_ms).await?,
         };
+        session.guard(ReadOnly::of(query, self.read_only));
         phase.set(Phase::Running);
-        let left_ms = deadline_ms.saturating_sub(self.clock.now_ms());
+        let left_ms = query.deadline_ms.saturating_sub(self.clock.now_ms());
         if left_ms == 0 {
             return Err(StatementFailure::last(timed_out()));
         }

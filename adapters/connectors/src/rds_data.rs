@@ -50,7 +50,7 @@ use crate::{
         lists::{self, Known},
         word,
     },
-    shared::{Effect, KnownOptions, Retry, ServerOptions, StatementFailure, guarded, max_response_bytes, own_query},
+    shared::{Effect, KnownOptions, ReadOnly, Retry, ServerOptions, StatementFailure, max_response_bytes, own_query},
 };
 use address::Cluster;
 use failure::Refusal;
@@ -207,7 +207,7 @@ impl RdsData {
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
         let work = Work::of(query)?;
-        match self.repeat(query, &work).await.map_err(|error| guarded(query, self.read_only, error))? {
+        match self.repeat(query, &work).await? {
             RecordedWrite::Made(rows) | RecordedWrite::MadeBefore(rows) => Ok(rows),
             // Said of records only.
             RecordedWrite::MadeBeforeUnknown | RecordedWrite::Running => Ok(Rows::default()),
@@ -279,12 +279,22 @@ impl RdsData {
             // A text that is an array, or JSON, need not fail where it should have been the other one.
             return Err(Failed::unsent(statement));
         }
-        let mut body = statement.body(known.as_ref().unwrap_or(&Types::default())).map_err(StatementFailure::last)?;
+        let unclear = |error: &Error| Unclear {
+            text: statement.text.to_owned(),
+            params: statement.params.clone(),
+            known: known.clone(),
+            error: Some(error.clone()),
+        };
+        let mut body = statement.body(known.as_ref().unwrap_or(&Types::default())).map_err(|error| {
+            // A list may have been too deep for an array that is none any more.
+            let is_unclear = !is_clear && known.is_some() && error.kind == ErrorKind::Data;
+            let unclear = is_unclear.then(|| unclear(&error));
+            Failed { refusal: StatementFailure::last(error).into(), unclear }
+        })?;
         body.extend(transaction.map(|id| ("transactionId".to_owned(), id.into())));
         self.api.execute(body, query).await.map_err(|refusal| {
             let is_unclear = !is_clear && is_unclear(&refusal, &statement.params, known.is_some());
-            let (text, params, error) = (statement.text.to_owned(), statement.params.clone(), Some(refusal.failure.error.clone()));
-            let unclear = is_unclear.then_some(Unclear { text, params, known, error });
+            let unclear = is_unclear.then(|| unclear(&refusal.failure.error));
             Failed { refusal, unclear }
         })
     }
@@ -359,7 +369,7 @@ impl Api {
                 self.server.clock.sleep(WAKING_MS).await;
                 continue;
             }
-            return Err(failure::of(&self.server, &error, &self.cluster.name, self.read_only));
+            return Err(failure::of(&self.server, &error, &self.cluster.name, ReadOnly::of(query, self.read_only)));
         }
     }
 }

@@ -9,6 +9,8 @@ mod limits;
 mod moment;
 #[cfg(feature = "tcp")]
 mod pool;
+#[cfg(feature = "tcp")]
+mod read_only;
 mod retry;
 #[cfg(feature = "tcp")]
 mod server_options;
@@ -29,13 +31,13 @@ use millrace_core::{
 pub(crate) use call_records::{kept, made_before};
 #[cfg(feature = "tcp")]
 pub(crate) use exact_json::{exact_json, is_json_number};
-#[cfg(feature = "tcp")]
-pub(crate) use limits::guarded;
 pub(crate) use limits::{max_response_bytes, only_reads, within_limits};
 #[cfg(feature = "tcp")]
 pub(crate) use moment::utc_text;
 #[cfg(feature = "tcp")]
 pub(crate) use pool::{ANSWER_MS, ASKED_AFTER_MS, Pool, Pooled};
+#[cfg(feature = "tcp")]
+pub(crate) use read_only::ReadOnly;
 #[cfg(feature = "tcp")]
 pub(crate) use retry::words;
 pub use retry::{Effect, Execution, Retry, StatementFailure};

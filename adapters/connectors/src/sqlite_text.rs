@@ -18,8 +18,6 @@ pub(crate) mod call_records;
 #[cfg(feature = "describe")]
 pub(crate) mod description;
 pub(crate) mod error;
-#[cfg(feature = "sqlite")]
-pub(crate) use error::of_search;
 pub(crate) mod expectation;
 mod json_array;
 mod placeholder;
@@ -27,7 +25,8 @@ mod statement;
 mod token;
 
 pub(crate) use bound::SqliteValue;
+pub(crate) use error::of_search;
 pub(crate) use placeholder::{Placeholder, placeholders};
 #[cfg(feature = "sqlite")]
 pub(crate) use statement::nul;
-pub(crate) use statement::{before_end, changes_rows, check};
+pub(crate) use statement::{before_end, changes_rows, check, searches};

@@ -15,8 +15,8 @@
 //! `allow_all` lets everyone in and names nobody. `api_key` compares the SHA-256 digests of the sent key (`X-API-Key`, else
 //! `Authorization: Bearer`) and of every expected key in constant time. A script plugin gets `{headers, policy, tool}` and returns the
 //! principal; or nothing (`undefined`, `null`), which lets the caller in without a name, and under `any` leaves it to the next plugin; or
-//! `anonymous()`, which lets it in without a name in both cases. Anything else refuses the caller, a principal without subject and claims
-//! as well: it is what `{ subject: user?.id }` makes of somebody whom nobody knows.
+//! `anonymous()`, which lets it in without a name in both cases. Anything else refuses the caller, an object without `subject` and `claims`
+//! as well: it is what `{ subject: user?.id }` makes of somebody whom nobody knows, and what `{ error: "…" }` is.
 //!
 //! | the plugin | the caller is told |
 //! |---|---|
@@ -215,6 +215,10 @@ fn sent_bearer(headers: &Headers) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim()).filter(|token| !token.is_empty())
 }
 
+/// What is said of an object that names nobody.
+const NAMES_NOBODY: &str = "it returned an object that names no caller: `subject` is absent or null, and `claims` has no value; to refuse a caller, \
+                            it must return `error(…)`; to admit one without a name, `anonymous()`, or nothing";
+
 async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &Policy) -> FaultResult<Option<Json>> {
     let policy = policy_json(run, policy)?;
     let payload = json!({ "headers": headers(run), "policy": policy, "tool": (run.place != NO_TOOL).then_some(&run.tool.name) });
@@ -222,14 +226,13 @@ async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &Policy) -> FaultResu
     let ctx = run.new_context();
     match script::invoke(run, &run.signal, plugin, &payload, ctx.data()).await {
         Ok(Returned::Undefined | Returned::Value(Json::Null) | Returned::Reply(Reply::Success(Json::Null))) => Ok(None),
-        Ok(Returned::Value(Json::Object(principal)) | Returned::Reply(Reply::Success(Json::Object(principal)))) => {
+        Ok(Returned::Value(Json::Object(members)) | Returned::Reply(Reply::Success(Json::Object(members)))) => {
             let path = script::path(run, plugin);
-            let principal = identity::principal(principal, path);
+            let is_nobody = identity::is_nobody(&members);
+            let principal = identity::principal(members, path);
             let principal = principal.map_err(|problem| defect(path, &format!("it returned a principal whose {problem}")))?;
-            if identity::is_nobody(&principal) {
-                let problem = "it returned a principal without `subject` and `claims`; \
-                               to admit callers without a name, it must return `anonymous()`, or nothing";
-                return Err(defect(path, problem));
+            if is_nobody {
+                return Err(defect(path, NAMES_NOBODY));
             }
             Ok(Some(principal))
         }

@@ -65,7 +65,7 @@ pub(super) fn canonical(value: &Json, out: &mut Vec<u8>) {
 }
 
 /// A principal with exactly the members that statements and scripts may rely on: `{subject, scopes, roles, claims, plugin}`. Members of
-/// other names are claims.
+/// other names are claims, which name nobody by themselves: [`is_nobody`].
 ///
 /// | member | may be |
 /// |---|---|
@@ -101,10 +101,11 @@ pub(super) fn principal(mut members: Map<String, Json>, plugin: &str) -> Result<
     Ok(json!({ "subject": subject, "scopes": scopes, "roles": roles, "claims": claims, "plugin": plugin }))
 }
 
-/// Whether a principal says of nobody who it is: neither a subject nor a claim that is not null.
-pub(super) fn is_nobody(principal: &Json) -> bool {
-    let claims = principal.get("claims").and_then(Json::as_object);
-    principal.get("subject").is_none_or(Json::is_null) && claims.is_none_or(|claims| claims.values().all(Json::is_null))
+/// Whether what a plugin returned names nobody: it has neither a `subject` nor anything in `claims` that is not null. Members of other names do
+/// not count, although they become claims beside these: `{ error: "…" }` and `{ status: 401 }` say that somebody is not let in.
+pub(super) fn is_nobody(members: &Map<String, Json>) -> bool {
+    let claims = members.get("claims").and_then(Json::as_object);
+    members.get("subject").is_none_or(Json::is_null) && claims.is_none_or(|claims| claims.values().all(Json::is_null))
 }
 
 fn names(member: &str, value: Option<Json>) -> Result<Vec<Json>, String> {
@@ -163,13 +164,33 @@ mod tests {
     }
 
     #[test]
-    fn a_principal_without_subject_and_claims_is_nobody() {
-        let nobody = [json!({}), json!({"subject": null}), json!({"scopes": ["a"], "roles": ["b"]}), json!({"claims": {"id": null}})];
-        let somebody = [json!({"subject": "u"}), json!({"subject": 0}), json!({"claims": {"id": 1}}), json!({"tenant": "a"})];
-        for (principals, expected) in [(&nobody, true), (&somebody, false)] {
-            for value in principals {
-                let Json::Object(members) = value.clone() else { panic!("an object") };
-                assert_eq!(is_nobody(&principal(members, "p").unwrap()), expected, "{value}");
+    fn nobody_is_named_by_members_that_say_something_else() {
+        let nobody = [
+            json!({}),
+            json!({"subject": null}),
+            json!({"scopes": ["a"], "roles": ["b"]}),
+            json!({"claims": {}}),
+            json!({"claims": {"id": null}}),
+            json!({"error": "The token has expired."}),
+            json!({"status": 401, "statusText": "Unauthorized"}),
+            json!({"ok": false}),
+            json!({"authenticated": false, "subject": null, "claims": {}}),
+            json!({"tenant": "a"}),
+            json!({"tenant": "a", "claims": {"tenant": null}}),
+            json!({"sub": "u"}),
+            json!({"Subject": "u", "Claims": {"id": 1}}),
+            json!({"plugin": "p"}),
+        ];
+        let somebody = [
+            json!({"subject": "u"}),
+            json!({"subject": 0}),
+            json!({"claims": {"id": 1}}),
+            json!({"claims": {"active": false}}),
+            json!({"subject": "u", "tenant": "a"}),
+        ];
+        for (values, expected) in [(&nobody[..], true), (&somebody, false)] {
+            for value in values {
+                assert_eq!(is_nobody(value.as_object().unwrap()), expected, "{value}");
             }
         }
     }

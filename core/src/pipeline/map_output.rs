@@ -3,6 +3,7 @@
 //! `errors.on` rules look at the result: the first that holds makes it a failure.
 
 use alloc::{boxed::Box, string::String};
+use core::cell::Cell;
 
 use serde_json::Map;
 
@@ -17,6 +18,8 @@ use super::{
 };
 use crate::{
     Json,
+    app::ErrorRule,
+    expression::MOST_STEPS,
     fault::{Fault, FaultResult, Stage},
 };
 
@@ -71,7 +74,8 @@ pub(super) async fn map_output(run: &Run<'_>, inputs: &Json, outcome: ToolOutput
 fn refuse(run: &Run<'_>, inputs: &Json, results: &Json) -> FaultResult<()> {
     let scope = run.scope(inputs);
     let roots = scope.roots(Some(results));
-    let Some(rule) = run.tool.errors.on.iter().find(|rule| rule.when.holds(&roots, &run.pipeline.patterns)) else { return Ok(()) };
+    let holds = |rule: &&ErrorRule| run.holds(&rule.when, &roots, &Cell::new(MOST_STEPS), ("errors.on", Some(&rule.code)));
+    let Some(rule) = run.tool.errors.on.iter().find(holds) else { return Ok(()) };
     // What the presenter leaves out or redacts is in no message, either.
     let message = match run.tool.returns {
         Some(_) => scope.render(&rule.message, &for_everybody(run, results), Stage::MapOutput)?,

@@ -6,6 +6,8 @@
 //! request's time.
 
 use alloc::{boxed::Box, format, rc::Rc, string::String, vec::Vec};
+use core::cell::Cell;
+
 use serde_json::{Map, json};
 
 use super::{
@@ -28,7 +30,7 @@ use crate::{
     Json,
     app::{Access, Audit, AuditInputs, AuditTable, Middleware, MiddlewareAction, OnTooMany, RequiredScopes, ScriptRef, ValueTemplate},
     cancel::Cancel,
-    expression::Expression,
+    expression::MOST_STEPS,
     fault::{Fault, FaultResult, Refusal, Stage},
     ports::{AUDIT_TARGET, CallEvent, CallOutcome, Command, Query, Reply, Returned, RunningCall, ScriptFault},
     value::Value,
@@ -80,7 +82,7 @@ async fn pass(run: &Run<'_>, entry: &Middleware, inputs: &Json, ctx: &mut Json) 
         MiddlewareAction::Derive(values) => Ok(derive(run, values, inputs, ctx)?),
         MiddlewareAction::Require { when, code, message } => {
             let scope = Scope { run, inputs, ctx };
-            if holds(&scope, when) {
+            if run.holds(when, &scope.roots(None), &Cell::new(MOST_STEPS), ("require", Some(code))) {
                 return Ok(());
             }
             let message = scope.render(message, &Json::Null, Stage::Middleware)?;
@@ -96,10 +98,6 @@ async fn pass(run: &Run<'_>, entry: &Middleware, inputs: &Json, ctx: &mut Json) 
 
 /// The recovery line of a refusal: no retry helps.
 const REFUSED: &str = "Do not call the tool again unchanged: the same call is refused again.";
-
-fn holds(scope: &Scope<'_>, when: &Expression) -> bool {
-    when.holds(&scope.roots(None), &scope.run.pipeline.patterns)
-}
 
 fn derive(run: &Run<'_>, values: &[(String, ValueTemplate)], inputs: &Json, ctx: &mut Json) -> FaultResult<()> {
     // Values of one entry do not see each other, whatever their order.

@@ -28,6 +28,7 @@ use super::{
 use crate::{
     ErrorKind, Json, Result,
     app::{Access, Adapter, Execute, ScriptRef, SearchIndex, Tool},
+    expression::{Expression, Roots},
     fault::{Change, Fault, Stage},
     headers::Headers,
     platform_caller::PlatformCaller,
@@ -133,7 +134,8 @@ impl<'a> Work<'a> {
     }
 }
 
-/// A question to a connector. Given up, because the caller went away or the time is over, it is told of as one that was answered so.
+/// A question to a connector. Given up, it is told of as one that was answered so: out of time where the call is, and else as cancelled, because
+/// the caller went away or a script waited for something else, as with `Promise.race`.
 pub(super) struct Question<'q> {
     record: &'q Record,
     deployment: &'q Deployment,
@@ -157,7 +159,10 @@ impl Question<'_> {
 impl Drop for Question<'_> {
     fn drop(&mut self) {
         if !self.is_answered {
-            let error = if self.signal.cancel().is_tripped() { ErrorKind::Cancelled } else { ErrorKind::TimedOut };
+            let error = match self.signal.check() {
+                Err(Interruption::TimedOut(_)) => ErrorKind::TimedOut,
+                Ok(()) | Err(Interruption::Cancelled) => ErrorKind::Cancelled,
+            };
             self.record.tell(CallEvent::ConnectorAnswered { adapter: self.adapter, error: Some(error) });
         }
     }
@@ -167,6 +172,21 @@ impl<'a> Run<'a> {
     /// An adapter is asked something.
     pub(super) fn asks<'q>(&'q self, adapter: &'q Adapter) -> Question<'q> {
         Question { record: self.record, deployment: &self.pipeline.deployment, signal: &self.signal, adapter, is_answered: false }
+    }
+
+    /// Whether a condition holds. One that needs more steps than are `left` does not, and a line of the log says so, with the key that it stands under
+    /// and the code of its failure.
+    pub(super) fn holds(&self, when: &Expression, roots: &Roots<'_>, left: &Cell<usize>, (key, code): (&str, Option<&str>)) -> bool {
+        let had_steps = left.get() > 0;
+        let holds = when.holds_within(roots, &self.pipeline.patterns, left);
+        if !holds && had_steps && left.get() == 0 {
+            let Subject { tool, request_id, .. } = self.subject();
+            tracing::warn!(
+                target: TARGET, tool, request_id, key, code,
+                "a condition needs more steps than an evaluation may make, so it does not hold"
+            );
+        }
+        holds
     }
 
     /// Runs a stage, unless the call is over already.

@@ -66,8 +66,14 @@ impl Window {
 pub(super) struct Counts {
     /// Sorted by key.
     by_key: RefCell<Vec<(Digest, Count)>>,
-    /// Until when a failing store is not mentioned again.
-    pub(super) quiet_until_ms: Cell<u64>,
+    pub(super) quiet: Quiet,
+}
+
+/// Until when what the store fails at is not mentioned again, in milliseconds since the Unix epoch.
+#[derive(Default)]
+pub(super) struct Quiet {
+    pub(super) counts_until_ms: Cell<u64>,
+    pub(super) places_until_ms: Cell<u64>,
 }
 
 struct Count {

@@ -19,8 +19,13 @@ use std::{
 
 use millrace_core::{
     Error, ErrorKind,
-    app::{ApiKey, ApiKeys, Auth, Cache, CacheScope, EnvPart, EnvTemplate, ExpectedKey, InputKind, Part, Tool},
-    ports::{Reply, Returned, ScriptFault, Thrown, ToolErrorReply},
+    app::{
+        ApiKey, ApiKeys, Auth, Cache, CacheScope, Concurrency, EnvPart, EnvTemplate, ErrorRule, ExpectedKey, InputKind, ItemLimit,
+        Middleware, MiddlewareAction, OnMismatch, Part, Presenter, PresenterRule, RateLimit, Template, TextFormat, Tool, UnknownFields,
+    },
+    expression::{Comparison, Expression, Quantifier, Step},
+    pipeline::Pipeline,
+    ports::{Entered, LocalFuture, Places, Ports, Reply, Returned, ScriptFault, Thrown, ToolErrorReply},
     value::Value,
 };
 use serde_json::json;
@@ -180,6 +185,114 @@ fn every_finished_call_is_one_line() {
         let expected = format!("{level} tool=\"t\" outcome=\"error\" code=\"{code}\" stage=\"execute\" ms=0");
         assert!(end.starts_with(&expected) && end.ends_with(rest), "{end}");
     }
+    // One after the other: see above.
+    conditions_without_steps();
+    stores_that_fail();
+}
+
+/// What work logs, without the lines of the ends of calls.
+fn others(work: impl FnOnce()) -> Vec<String> {
+    let recorder = Recorder::default();
+    tracing::subscriber::with_default(recorder.clone(), work);
+    recorder.taken().into_iter().filter(|line| !line.contains("message=call f")).collect()
+}
+
+/// `list.all(a, list.all(b, a == b))`, which holds of a list of the same elements, and takes as many steps as the square of its length.
+fn squared(list: &[&str]) -> Expression {
+    let path = |steps: &[&str]| Box::new(Expression::Path(steps.iter().map(|name| Step::Member((*name).into())).collect()));
+    let same = Expression::Compare(Comparison::Equal, path(&["a"]), path(&["b"]));
+    let inner = Expression::Each(Quantifier::All, path(list), "b".into(), Box::new(same));
+    Expression::Each(Quantifier::All, path(list), "a".into(), Box::new(inner))
+}
+
+/// A condition that is given up does not hold, and the log says which one.
+fn conditions_without_steps() {
+    let line = |key: &str, code: &str| {
+        format!(
+            "WARN message=a condition needs more steps than an evaluation may make, so it does not hold tool=\"t\" request_id=\"req-1\" key=\"{key}\"{code}"
+        )
+    };
+    let world = World::new();
+    let results = |count: usize| *world.on_script.borrow_mut() = Some(Box::new(move |_| Some(Ok(Returned::Value(json!(vec![1; count]))))));
+    let rule = ErrorRule { when: squared(&["results"]), code: "SAME".into(), message: Template(vec![]), suggestion: None, actions: vec![] };
+    let mut fails = script_tool();
+    fails.errors.on = vec![rule];
+    let fails = pipeline(&world, fails);
+    results(10);
+    assert!(others(|| assert!(call(&fails, json!({}), &With::default()).unwrap().is_error)).is_empty());
+    results(1_200);
+    let said = others(|| assert!(!call(&fails, json!({}), &With::default()).unwrap().is_error));
+    assert_eq!(said, [line("errors.on", " code=\"SAME\"")]);
+
+    let presenter = Presenter {
+        name: "p".into(),
+        items: None,
+        fields: vec![],
+        unknown: UnknownFields::Keep,
+        on_mismatch: OnMismatch::default(),
+        limit: None::<ItemLimit>,
+        redact: vec![],
+        rules: vec![],
+        rules_max: 1,
+        // They share their steps, and are told of once.
+        collection_rules: vec![PresenterRule { when: Some(squared(&["items"])), text: Template(vec![]), per_item: false }; 2],
+        ui: vec![],
+        actions: vec![],
+        select: false,
+        format: TextFormat::default(),
+        structured: false,
+    };
+    *world.on_script.borrow_mut() = Some(Box::new(|_| Some(Ok(Returned::Value(json!(vec![json!({"n": 1}); 1_200]))))));
+    let mut app = app(vec![Tool { returns: Some(0), ..script_tool() }]);
+    app.presenters = vec![presenter];
+    let presents = Pipeline::new(std::rc::Rc::new(app), world.ports());
+    assert_eq!(others(|| drop(call(&presents, json!({}), &With::default()).unwrap())), [line("returns", "")]);
+
+    let when = squared(&["inputs", "list"]);
+    let require = MiddlewareAction::Require { when, code: "NOT_SAME".into(), message: Template(vec![]) };
+    let middleware = vec![Middleware { place: String::new(), action: require }];
+    let requires = pipeline(&world, Tool { middleware, inputs: vec![input("list", InputKind::Json)], ..script_tool() });
+    let called =
+        |list: &serde_json::Value| others(|| assert!(call(&requires, json!({ "list": list }), &With::default()).unwrap().is_error));
+    assert_eq!(called(&json!(vec![1; 1_200])), [line("require", " code=\"NOT_SAME\"")]);
+    // What does not hold for another reason has no line.
+    assert!(called(&json!([1, 2])).is_empty() && called(&json!("text")).is_empty());
+}
+
+/// A store that gives no places.
+struct NoPlaces;
+
+impl Places for NoPlaces {
+    fn enter<'a>(&'a self, _: &'a str, _: u32, _: u32, _: u64) -> LocalFuture<'a, millrace_core::Result<Entered>> {
+        Box::pin(std::future::ready(Err(Error::new(ErrorKind::Unavailable, "the places are away"))))
+    }
+
+    fn advance<'a>(&'a self, _: &'a str, _: u32, _: i64) -> LocalFuture<'a, millrace_core::Result<Entered>> {
+        Box::pin(std::future::ready(Err(Error::new(ErrorKind::Unavailable, "the places are away"))))
+    }
+
+    fn leave(&self, _: i64) {}
+}
+
+/// What a store fails at is told once in ten seconds, and one thing does not silence the other.
+fn stores_that_fail() {
+    let world = World::new();
+    let mut tool = script_tool();
+    tool.limits.concurrency = Some(Concurrency { max: 9, queue: 0, wait_ms: 1_000 });
+    tool.limits.rate = Some(RateLimit { max: 100, window_s: 60, key: None });
+    let ports = Ports { places: Some(std::rc::Rc::new(NoPlaces)), ..world.ports() };
+    let pipeline = Pipeline::new(std::rc::Rc::new(app(vec![tool])), ports);
+    world.state_fails.set(true);
+    let calls = |count: usize| {
+        let lines = others(|| (0..count).for_each(|_| assert!(!call(&pipeline, json!({}), &With::default()).unwrap().is_error)));
+        let of = |what: &str| lines.iter().filter(|line| line.starts_with(&format!("WARN message=calls cannot {what}"))).count();
+        (of("be counted in the store"), of("take places in the store"), lines.len())
+    };
+    assert_eq!(calls(3), (1, 1, 2));
+    world.now_ms.set(world.now_ms.get() + 9_999);
+    assert_eq!(calls(1), (0, 0, 0));
+    world.now_ms.set(world.now_ms.get() + 1);
+    assert_eq!(calls(2), (1, 1, 2), "also where calls went on failing meanwhile");
 }
 
 #[test]

@@ -153,6 +153,13 @@ fn what_a_plugin_returns() {
         (Ok(Returned::Value(json!({"subject": null, "claims": {"id": null}}))), None),
         (Ok(Returned::Value(json!({"scopes": ["alice"], "roles": ["alice"]}))), None),
         (Ok(Returned::Reply(Reply::Success(json!({})))), None),
+        // What says that somebody is not let in is an object, too.
+        (Ok(Returned::Value(json!({"error": "alice is unknown"}))), None),
+        (Ok(Returned::Value(json!({"status": 401, "body": "alice"}))), None),
+        (Ok(Returned::Value(json!({"ok": false, "user": "alice"}))), None),
+        (Ok(Returned::Value(json!({"sub": "alice"}))), None),
+        (Ok(Returned::Value(json!({"tenant": "alice", "claims": {}}))), None),
+        (Ok(Returned::Reply(Reply::Success(json!({"tenant": "alice"})))), None),
         (Ok(Returned::Reply(Reply::Anonymous(json!({"subject": "alice"})))), None),
         (Ok(Returned::Reply(Reply::Anonymous(json!("alice")))), None),
         (Ok(Returned::Reply(Reply::Anonymous(json!({"scopes": 5})))), None),

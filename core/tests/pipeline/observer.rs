@@ -1,6 +1,10 @@
 //! What an observer is told of a call.
 
-use std::{cell::RefCell, rc::Rc};
+use std::{
+    cell::RefCell,
+    rc::Rc,
+    task::{Context, Waker},
+};
 
 use millrace_core::{
     Error, ErrorKind,
@@ -160,6 +164,19 @@ fn a_question_that_is_given_up_is_told_with_its_adapter() {
     let _ = call(&pipeline, json!({}), &With { deadline_ms: Some(world.now_ms.get() + 100), ..With::default() });
     let told = events.0.take().join(", ");
     assert!(told.contains("+execute, connector fake main Some(TimedOut), -execute"), "{told}");
+    // One that lost a race: the script goes on.
+    *world.on_host.borrow_mut() = Some(Rc::new(|host| {
+        Box::pin(async move {
+            let mut query = host.query("main", "SELECT 1", vec![]);
+            assert!(query.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+            drop(query);
+            json!("first")
+        })
+    }));
+    let pipeline = Pipeline::new(Rc::new(app(vec![script_tool()])), Ports { observer: Some(Rc::new(events.clone())), ..world.ports() });
+    assert!(!call(&pipeline, json!({}), &With::default()).unwrap().is_error);
+    let told = events.0.take().join(", ");
+    assert!(told.contains("+execute, connector fake main Some(Cancelled), -execute") && told.ends_with("ended ok"), "{told}");
 }
 
 #[test]

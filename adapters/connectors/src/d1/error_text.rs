@@ -10,7 +10,7 @@ use millrace_core::{Error, ErrorKind};
 use super::statement::Prepared;
 use crate::{
     shared::{StatementFailure, excerpt},
-    sqlite_text::error,
+    sqlite_text::{error, of_search, searches},
 };
 
 /// Too much to do: what was turned away was not executed.
@@ -73,6 +73,8 @@ pub(super) fn explain(text: &str, prepared: &Prepared<'_>) -> Option<StatementFa
         message = format!("{message} at byte {}", prepared.original_offset(at));
     }
     let error = fault(kind, &message);
+    // Where it failed at a place in its text, it did not run.
+    let error = if offset(text).is_none() { of_search(error, || searches(&prepared.text)) } else { error };
     Some(if kind == ErrorKind::Busy { StatementFailure::not_executed(error) } else { StatementFailure::last(error) })
 }
 
@@ -178,6 +180,16 @@ mod tests {
             let source = error.source.unwrap();
             assert!(!source.is_empty() && text.contains(&source) && !source.contains("SQLITE_") && !source.contains("offset"), "{source}");
         }
+    }
+
+    #[test]
+    fn what_a_search_is_for_is_told_from_a_column_that_is_missing() {
+        let kind = |statement: &str, text: &str| explain(text, &Prepared::of(statement, &[], true).unwrap()).unwrap().error.kind;
+        let search = "SELECT * FROM docs WHERE docs MATCH ?1";
+        assert_eq!(kind(search, "D1_ERROR: no such column: ada: SQLITE_ERROR"), ErrorKind::Data);
+        assert_eq!(kind(search, "D1_ERROR: no such column: ada at offset 7: SQLITE_ERROR"), ErrorKind::Syntax);
+        assert_eq!(kind(search, "D1_ERROR: no such table: ada: SQLITE_ERROR"), ErrorKind::Syntax);
+        assert_eq!(kind("SELECT ada FROM docs", "D1_ERROR: no such column: ada: SQLITE_ERROR"), ErrorKind::Syntax);
     }
 
     #[test]

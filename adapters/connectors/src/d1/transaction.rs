@@ -11,7 +11,7 @@ use millrace_core::{
 use super::{D1, Prepared, Reply, call_records::passing};
 use crate::{
     shared::{Effect, StatementFailure, kept, only_reads, within_limits},
-    sqlite_text::{call_records::values, expectation},
+    sqlite_text::{call_records::values, expectation, of_search, searches},
 };
 
 /// A statement of the batch: that of a step, or what checks one.
@@ -93,8 +93,11 @@ impl D1 {
     ) -> Result<Rows, StatementFailure> {
         let own = before.len();
         let batch: Vec<Prepared<'_>> = before.into_iter().chain(sent.iter().map(|sent| sent.prepared.clone())).collect();
-        let replies =
-            self.transport.send_batch(&batch, own, query).await.map_err(|failure| without_place(expectation::told(failure, steps)))?;
+        let replies = self
+            .transport
+            .send_batch(&batch, own, query)
+            .await
+            .map_err(|failure| without_place(expectation::told(failure, steps), steps))?;
         let mut answers: Vec<_> = replies.into_iter().skip(own).zip(sent).filter(|(_, sent)| sent.is_step).collect();
         let returns = |(reply, sent): &(Reply, &Sent<'_>)| sent.prepared.effect.returns || !reply.columns.is_empty();
         let place = steps.result.or_else(|| answers.iter().rposition(returns)).filter(|place| *place < answers.len());
@@ -149,12 +152,14 @@ impl Written {
     }
 }
 
-/// D1 does not say which of the statements failed, so that a place in one of them says nothing.
-fn without_place(mut failure: StatementFailure) -> StatementFailure {
+/// D1 does not say which of the statements failed, so that a place in one of them says nothing, and a failure without one may be that of any that searches.
+fn without_place(mut failure: StatementFailure, steps: &BoundTransaction<'_>) -> StatementFailure {
     if failure.error.kind == ErrorKind::Syntax
         && let Some((message, _)) = failure.error.message.split_once(" at byte ")
     {
         failure.error.message = format!("{message} of one of the steps");
+        return failure;
     }
-    failure
+    let error = of_search(failure.error, || steps.steps.iter().any(|step| searches(&step.text)));
+    StatementFailure { error, ..failure }
 }

@@ -189,7 +189,7 @@ impl Libsql {
             Some(_) => self.send(prepare(self.version.get())).await?,
             None => self.request(prepare).await?,
         };
-        hrana::parse_batch(&response, steps.len())
+        hrana::parse_batch(&response, steps)
     }
 }
 

@@ -92,21 +92,21 @@ pub(super) fn describe(base: &str, token: Option<&Secret<String>>, version: Vers
 /// As [`parse`].
 #[cfg(feature = "describe")]
 pub(super) fn described(response: &HttpResponse) -> Result<Vec<(String, Option<String>)>, StatementFailure> {
-    let columns = first::<Description>(response)?.0.cols;
+    let columns = first::<Description>(response, "")?.0.cols;
     let names = unique_names(columns.iter().map(|column| column.name.as_str()));
     Ok(names.into_iter().zip(columns.iter().map(|column| column.decltype.clone())).collect())
 }
 
-/// The rows of an answer. A baton and a base URL in it are left alone: the stream is closed.
+/// The rows of an answer to a statement. A baton and a base URL in it are left alone: the stream is closed.
 ///
 /// # Errors
 /// What the server said, and what that means for another attempt.
-pub(super) fn parse(response: &HttpResponse) -> Result<Rows, StatementFailure> {
-    rows_of(first::<StatementResult<'_>>(response)?.0)
+pub(super) fn parse(response: &HttpResponse, statement: &str) -> Result<Rows, StatementFailure> {
+    rows_of(first::<StatementResult<'_>>(response, statement)?.0)
 }
 
-/// The result of a pipeline's first request, and the baton of a stream that is still open.
-fn first<'a, R: Deserialize<'a>>(response: &'a HttpResponse) -> Result<(R, Option<String>), StatementFailure> {
+/// The result of a pipeline's first request, which is about this statement or several, and the baton of a stream that is still open.
+fn first<'a, R: Deserialize<'a>>(response: &'a HttpResponse, statement: &str) -> Result<(R, Option<String>), StatementFailure> {
     if response.status != 200 {
         return Err(hrana_error::of_status(response.status, &response.body));
     }
@@ -117,7 +117,7 @@ fn first<'a, R: Deserialize<'a>>(response: &'a HttpResponse) -> Result<(R, Optio
     })?;
     let Some(PipelineResult { response, error }) = answer.results.into_iter().next() else { return Err(broken().into()) };
     match (response.and_then(|response| response.result), error) {
-        (_, Some(said)) => Err(hrana_error::of_statement(&said.code.unwrap_or_default(), &said.message)),
+        (_, Some(said)) => Err(hrana_error::of_statement(&said.code.unwrap_or_default(), &said.message, statement)),
         (Some(result), None) => Ok((result, answer.baton)),
         (None, None) => Err(broken().into()),
     }

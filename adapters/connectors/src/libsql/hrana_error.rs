@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::{
     shared::{StatementFailure, excerpt},
-    sqlite_text::error as sqlite_error,
+    sqlite_text::{error as sqlite_error, of_search, searches},
 };
 
 /// What the server says of an error.
@@ -19,8 +19,8 @@ pub(super) struct HranaError<'a> {
     pub(super) code: Option<Cow<'a, str>>,
 }
 
-/// An error inside an answer: the statement failed, and changed nothing.
-pub(super) fn of_statement(code: &str, text: &str) -> StatementFailure {
+/// An error inside an answer: the statement failed, and changed nothing. `statement` is the author's, where it is known.
+pub(super) fn of_statement(code: &str, text: &str, statement: &str) -> StatementFailure {
     if let Some((words, offset)) = placed(code, text) {
         let message = format!("SQLite does not understand the statement at byte {offset}");
         return StatementFailure::last(Error::new(ErrorKind::Syntax, message).with_source(excerpt(words)));
@@ -44,7 +44,8 @@ pub(super) fn of_statement(code: &str, text: &str) -> StatementFailure {
         code if code.starts_with("SQLITE_") => sqlite_error::explain(code, words),
         _ => (ErrorKind::Protocol, "the libSQL server failed in an unexpected way".to_owned()),
     };
-    let error = Error::new(kind, message).with_source(excerpt(&format!("{code}: {words}")));
+    let error = of_search(Error::new(kind, message).with_source(words), || searches(statement));
+    let error = error.with_source(excerpt(&format!("{code}: {words}")));
     match kind {
         // What met a lock has changed nothing.
         ErrorKind::Busy => StatementFailure::not_executed(error),
@@ -68,7 +69,7 @@ pub(super) fn of_status(status: u16, body: &[u8]) -> StatementFailure {
     if let Ok(HranaError { message, code: Some(code) }) = serde_json::from_str::<HranaError<'_>>(&text)
         && status == 400
     {
-        return of_statement(&code, &message);
+        return of_statement(&code, &message, "");
     }
     let source = format!("status {status}: {}", excerpt(&words(&text)));
     let error = |kind, message: &str| Error::new(kind, message).with_source(source.clone());
@@ -162,18 +163,26 @@ mod tests {
             ("NEW_CODE", "secret", Protocol, "the libSQL server failed in an unexpected way"),
         ];
         for (code, text, kind, message) in table {
-            let StatementFailure { error, outcome } = of_statement(code, text);
+            let StatementFailure { error, outcome } = of_statement(code, text, "SELECT 1");
             assert_eq!((error.kind, error.message.as_str()), (kind, message), "{code} {text}");
             assert_eq!(outcome, if kind == Busy { Execution::NotExecuted } else { Execution::Final }, "{code}");
             assert!(error.source.unwrap().starts_with(code));
         }
-        let StatementFailure { error, outcome } =
-            of_statement("SQL_INPUT_ERROR", "SQL input error: no such column: \"(at offset 1)\" (at offset 7)");
+        let StatementFailure { error, outcome } = of_statement(
+            "SQL_INPUT_ERROR",
+            "SQL input error: no such column: \"(at offset 1)\" (at offset 7)",
+            "SELECT * FROM t WHERE t MATCH ?1",
+        );
         assert_eq!(
             (error.kind, error.message.as_str(), outcome),
             (Syntax, "SQLite does not understand the statement at byte 7", Execution::Final)
         );
         assert_eq!(error.source.unwrap(), "no such column: \"(at offset 1)\"");
+        for (statement, kind) in [("SELECT * FROM t WHERE t MATCH ?1", Data), ("SELECT a FROM t", Syntax), ("", Syntax)] {
+            let StatementFailure { error, outcome } = of_statement("SQLITE_UNKNOWN", "SQLite error: no such column: ada", statement);
+            assert_eq!((error.kind, outcome), (kind, Execution::Final), "{statement}");
+            assert_eq!(error.source.unwrap(), "SQLITE_UNKNOWN: no such column: ada");
+        }
     }
 
     #[test]

@@ -7,7 +7,10 @@ use millrace_core::{
 };
 
 use super::{LIMIT_STEP_MS, Mysql, Phase, REPEATABLE, session::Session};
-use crate::{mysql_text::check, shared::within};
+use crate::{
+    mysql_text::check,
+    shared::{ReadOnly, within},
+};
 
 impl Mysql {
     /// The columns of the result of a statement, which does not run. `None` for the call of a procedure. A connection of its own is made for it.
@@ -17,7 +20,7 @@ impl Mysql {
     pub(super) async fn describe(&self, query: &Query<'_>) -> Result<Option<Vec<Column>>> {
         let (text, values) = query.statement(MYSQL.name)?;
         // What a procedure returns is known when it is called.
-        if check(MYSQL.name, text, false)?.calls() {
+        if check(MYSQL.name, text, ReadOnly::Database)?.calls() {
             return Ok(None);
         }
         let attempt = async || {

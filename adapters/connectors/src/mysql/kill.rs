@@ -15,7 +15,7 @@ use millrace_core::{
 use super::{address::MysqlAddress, login, session::Session};
 use crate::{
     mysql_text::{self, Transaction},
-    shared::{StatementFailure, within},
+    shared::{ReadOnly, StatementFailure, within},
 };
 
 /// How long all of it may take, in milliseconds.
@@ -121,7 +121,7 @@ impl Drop for Watch<'_> {
 
 /// `None`: it was not found, or something failed.
 async fn kill(address: &MysqlAddress, dialer: &dyn Dialer, thread: u32, text: String, until_ms: u64) -> Option<()> {
-    let mut session = login::connect(address, dialer, false, until_ms).await.ok()?;
+    let mut session = login::connect(address, dialer, ReadOnly::Database, until_ms).await.ok()?;
     let values = [Value::U64(thread.into()), Value::Text(text.clone()), Value::Text(text)];
     let query = Query {
         command: Command::Statement { text: FIND, values: &values },

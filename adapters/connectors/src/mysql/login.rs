@@ -16,7 +16,7 @@ use super::{
     server_error,
     session::Session,
 };
-use crate::shared::{Encryption, StatementFailure, is_loopback};
+use crate::shared::{Encryption, ReadOnly, StatementFailure, is_loopback};
 
 /// The longest packet of a login, in bytes.
 const LONGEST: usize = 1 << 16;
@@ -96,7 +96,7 @@ struct Greeting {
 pub(super) async fn connect(
     address: &MysqlAddress,
     dialer: &dyn Dialer,
-    read_only: bool,
+    read_only: ReadOnly,
     until_ms: u64,
 ) -> Result<Session, StatementFailure> {
     let stream = dialer.dial(&address.host, address.port, until_ms).await.map_err(not_yet)?;

@@ -15,7 +15,7 @@ use super::{
     packet::{Packets, Reader, ReceiveError, unknown},
     server_error,
 };
-use crate::shared::StatementFailure;
+use crate::shared::{ReadOnly, StatementFailure};
 
 /// Room for what surrounds the cells of a row, and for packets that are not rows, in bytes.
 pub(super) const ENVELOPE: usize = 1 << 20;
@@ -40,8 +40,8 @@ pub(super) struct Server {
     pub(super) has_extended_types: bool,
     /// It describes the columns of a prepared statement's result again only where they are not what they were.
     pub(super) caches_metadata: bool,
-    /// The adapter only reads.
-    pub(super) read_only: bool,
+    /// Who says that what is sent must not write.
+    pub(super) read_only: ReadOnly,
 }
 
 /// The columns of a result.

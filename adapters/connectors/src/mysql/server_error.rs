@@ -3,7 +3,7 @@
 use super::packet::Reader;
 use crate::{
     mysql_text::{self, ServerError},
-    shared::StatementFailure,
+    shared::{ReadOnly, StatementFailure},
 };
 
 /// Reads a packet. What is broken of it is left out.
@@ -28,8 +28,8 @@ pub(super) fn of_login(packet: &[u8], place: &str) -> StatementFailure {
     mysql_text::of_login(&read(packet), place)
 }
 
-/// An error of a statement. `read_only` is the adapter's.
-pub(super) fn of_statement(packet: &[u8], read_only: bool) -> StatementFailure {
+/// An error of a statement.
+pub(super) fn of_statement(packet: &[u8], read_only: ReadOnly) -> StatementFailure {
     mysql_text::of_statement(&read(packet), read_only)
 }
 

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     mysql_text::{NO_STATEMENT_LEFT, Transaction, UNKNOWN_SETTING, UNKNOWN_STATEMENT, number_of},
-    shared::{Execution, Pooled, StatementFailure, own_query},
+    shared::{Execution, Pooled, ReadOnly, StatementFailure, own_query},
 };
 
 /// How many statements stay prepared. The server's own limit, for all connections together, is 16,382.
@@ -92,6 +92,11 @@ impl Session {
             status: 0,
             warnings: 0,
         }
+    }
+
+    /// Notes who says that what is sent from now on must not write.
+    pub(super) const fn guard(&mut self, read_only: ReadOnly) {
+        self.server.read_only = read_only;
     }
 
     /// Whether the connection can be used for another statement.
@@ -303,7 +308,7 @@ impl Session {
             }
             Err(failure) => return Err(failure.before_the_end()),
         }
-        if is_first && self.server.read_only {
+        if is_first && self.server.read_only == ReadOnly::Adapter {
             // MariaDB ends a transaction that only reads where a statement commits by itself; this holds for what comes then.
             self.command("SET SESSION TRANSACTION READ ONLY").await.map_err(StatementFailure::before_the_end)?;
         }

@@ -19,7 +19,7 @@ use super::{
     session::{Session, Transaction},
     transaction,
 };
-use crate::shared::{Execution, StatementFailure, call_records, kept, made_before, soon, within};
+use crate::shared::{Execution, ReadOnly, StatementFailure, call_records, kept, made_before, soon, within};
 
 /// How long before the deadline of the call the server gives up waiting for another one with the same key, so that it can say so:
 /// a tenth of the time that is left, and in milliseconds at most this.
@@ -192,5 +192,5 @@ fn of_commit(failure: StatementFailure) -> StatementFailure {
 /// [`Denied`](ErrorKind::Denied).
 pub(crate) fn check(connector: &str, read_only: bool, query: &Query<'_>) -> Result<(), Error> {
     query.without_session(connector)?;
-    if read_only { Err(Error::new(ErrorKind::Denied, "the statement writes, and the adapter is read-only")) } else { Ok(()) }
+    if read_only { Err(ReadOnly::Adapter.refuse()) } else { Ok(()) }
 }

@@ -5,7 +5,7 @@
 
 use millrace_core::{Error, ErrorKind};
 
-use crate::shared::{StatementFailure, excerpt};
+use crate::shared::{ReadOnly, StatementFailure, excerpt};
 
 /// A statement names no table that there is.
 pub(crate) const NO_TABLE: u16 = 1146;
@@ -78,8 +78,8 @@ pub(crate) fn of_login(said: &ServerError, place: &str) -> StatementFailure {
     }
 }
 
-/// An error of a statement. `read_only` is the adapter's.
-pub(crate) fn of_statement(said: &ServerError, read_only: bool) -> StatementFailure {
+/// An error of a statement.
+pub(crate) fn of_statement(said: &ServerError, read_only: ReadOnly) -> StatementFailure {
     let (kind, message) = explain(said, read_only);
     let error = said.error(kind, message);
     match (kind, said.number) {
@@ -93,7 +93,7 @@ pub(crate) fn of_statement(said: &ServerError, read_only: bool) -> StatementFail
     }
 }
 
-fn explain(said: &ServerError, read_only: bool) -> (ErrorKind, String) {
+fn explain(said: &ServerError, read_only: ReadOnly) -> (ErrorKind, String) {
     use ErrorKind::{Busy, Configuration, Constraint, Data, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
     let unclear = |why: &str| (Syntax, format!("MySQL does not understand the statement: {why}"));
     match said.number {
@@ -118,8 +118,8 @@ fn explain(said: &ServerError, read_only: bool) -> (ErrorKind, String) {
         | 1139 | 1210 | 1267 | 1270 | 1271 | 1300 | 3685..=3699 | 3988 => {
             (Data, refused_value(said.number))
         }
-        1792 if read_only => (Denied, "the statement writes, and the adapter is read-only".to_owned()),
-        1792 | 1836 => (Denied, "the statement writes, and the database is read-only".to_owned()),
+        1792 => (Denied, read_only.refusal().to_owned()),
+        1836 => (Denied, ReadOnly::Database.refusal().to_owned()),
         1290 => (Denied, "MySQL does not run the statement with the options it was started with".to_owned()),
         1044 | 1045 | 1095 | 1131 | 1141..=1143 | 1147 | 1227 | 1370 | 1410 | 1419 | 1449 => {
             (Denied, "the user of the adapter may not do what the statement does".to_owned())
@@ -227,12 +227,12 @@ mod tests {
             (9999, "", Protocol, Execution::Final),
         ];
         for (number, state, kind, outcome) in cases {
-            let StatementFailure { error, outcome: found } = of_statement(&said(number, state, "hunter2"), false);
+            let StatementFailure { error, outcome: found } = of_statement(&said(number, state, "hunter2"), ReadOnly::Database);
             assert_eq!((error.kind, found), (kind, outcome), "{number}");
             assert!(!error.message.contains("hunter2") && error.source.as_ref().unwrap().contains("hunter2"), "{number}");
             assert_eq!(number_of(&error), Some(number));
         }
-        assert_eq!(of_statement(&said(0, "", ""), false).error.kind, Protocol);
+        assert_eq!(of_statement(&said(0, "", ""), ReadOnly::Database).error.kind, Protocol);
     }
 
     #[test]
@@ -252,7 +252,7 @@ mod tests {
             (1062, "translated", "a UNIQUE constraint refused the change"),
         ];
         for (number, words, message) in cases {
-            assert_eq!(of_statement(&said(number, "23000", words), false).error.message, message);
+            assert_eq!(of_statement(&said(number, "23000", words), ReadOnly::Database).error.message, message);
         }
     }
 

@@ -5,6 +5,8 @@
 
 use millrace_core::{Error, ErrorKind, Result};
 
+use crate::shared::ReadOnly;
+
 /// Statements that need a connection of their own, leave something on it, or move files between server and client. MariaDB also runs
 /// the words that control a procedure.
 const REFUSED: [&str; 44] = [
@@ -102,12 +104,12 @@ impl Checked<'_> {
     }
 }
 
-/// Looks at a statement that a connector is to run. `read_only` is the adapter's.
+/// Looks at a statement that a connector is to run.
 ///
 /// # Errors
 /// [`Syntax`](ErrorKind::Syntax) for a NUL character, for no statement and for a second one; [`Denied`](ErrorKind::Denied) for what is not
 /// sent.
-pub(crate) fn check<'a>(connector: &'static str, text: &'a str, read_only: bool) -> Result<Checked<'a>> {
+pub(crate) fn check<'a>(connector: &'static str, text: &'a str, read_only: ReadOnly) -> Result<Checked<'a>> {
     examine(connector, text, read_only, false)
 }
 
@@ -115,7 +117,7 @@ pub(crate) fn check<'a>(connector: &'static str, text: &'a str, read_only: bool)
 ///
 /// # Errors
 /// As [`check`]; and [`Denied`](ErrorKind::Denied) for what would be committed before the end.
-pub(crate) fn check_step<'a>(connector: &'static str, text: &'a str, read_only: bool) -> Result<Checked<'a>> {
+pub(crate) fn check_step<'a>(connector: &'static str, text: &'a str, read_only: ReadOnly) -> Result<Checked<'a>> {
     examine(connector, text, read_only, true)?.in_transaction("in a `transaction`")
 }
 
@@ -124,7 +126,7 @@ pub(crate) fn asks_for_inserted(text: &str) -> bool {
     contains_word(text, INSERTED)
 }
 
-fn examine<'a>(connector: &'static str, text: &'a str, read_only: bool, may_ask_for_inserted: bool) -> Result<Checked<'a>> {
+fn examine<'a>(connector: &'static str, text: &'a str, read_only: ReadOnly, may_ask_for_inserted: bool) -> Result<Checked<'a>> {
     let refused = |what: &str| denied(format!("connector `{connector}` does not run {what}"));
     if text.contains('\0') {
         return Err(Error::new(ErrorKind::Syntax, "the statement contains a NUL character"));
@@ -206,8 +208,8 @@ fn examine<'a>(connector: &'static str, text: &'a str, read_only: bool, may_ask_
     if replaced {
         return Err(refused("`CREATE TEMPORARY`"));
     }
-    if read_only && !READS.iter().any(|word| first.eq_ignore_ascii_case(word)) {
-        return Err(denied("the statement writes, and the adapter is read-only".to_owned()));
+    if read_only.is_demanded() && !READS.iter().any(|word| first.eq_ignore_ascii_case(word)) {
+        return Err(read_only.refuse());
     }
     let checked = Checked { connector, first, leaves_traces };
     Ok(Checked { leaves_traces: leaves_traces || checked.calls(), ..checked })
@@ -308,7 +310,7 @@ fn denied(message: String) -> Error {
 mod tests {
     use super::*;
 
-    fn said(text: &str, read_only: bool) -> String {
+    fn said(text: &str, read_only: ReadOnly) -> String {
         match check("mysql", text, read_only) {
             Ok(checked) if checked.leaves_traces => "traces".to_owned(),
             Ok(_) => String::new(),
@@ -319,12 +321,12 @@ mod tests {
     #[test]
     fn a_step_asks_for_what_an_earlier_one_inserted() {
         for text in ["SELECT LAST_INSERT_ID()", "insert into t values (last_insert_id())", "SELECT `LAST_INSERT_ID`()"] {
-            assert!(check("mysql", text, false).is_err(), "{text}");
-            assert!(check_step("mysql", text, false).is_ok() && asks_for_inserted(text), "{text}");
+            assert!(check("mysql", text, ReadOnly::Database).is_err(), "{text}");
+            assert!(check_step("mysql", text, ReadOnly::Database).is_ok() && asks_for_inserted(text), "{text}");
         }
         for text in ["SELECT ROW_COUNT()", "SELECT @@last_insert_id", "SELECT FOUND_ROWS()", "CREATE TABLE t (a int)", "CALL p()", "COMMIT"]
         {
-            assert!(check_step("mysql", text, false).is_err(), "{text}");
+            assert!(check_step("mysql", text, ReadOnly::Database).is_err(), "{text}");
         }
         assert!(!asks_for_inserted("SELECT 'LAST_INSERT_ID()'"));
     }
@@ -388,19 +390,20 @@ mod tests {
             ("SELECT IF(1, 2, 3)", String::new()),
         ];
         for (text, expected) in cases {
-            assert_eq!(said(text, false), expected, "{text}");
+            assert_eq!(said(text, ReadOnly::Database), expected, "{text}");
         }
         for (text, reads) in [("call p()", false), ("/**/ (select 1)", true), ("ANALYZE TABLE t", false), ("SHOW TABLES", true)] {
-            let expected = if reads { "" } else { "the statement writes, and the adapter is read-only" };
-            assert_eq!(said(text, true), expected, "{text}");
+            for read_only in [ReadOnly::Adapter, ReadOnly::Tool] {
+                assert_eq!(said(text, read_only), if reads { "" } else { read_only.refusal() }, "{text}");
+            }
         }
     }
 
     #[test]
     fn a_transaction_takes_what_it_can_undo() {
         for text in ["CREATE TABLE t (v int)", "(drop table t)", "CALL p()"] {
-            assert!(check("mysql", text, false).unwrap().in_transaction("here").is_err(), "{text}");
+            assert!(check("mysql", text, ReadOnly::Database).unwrap().in_transaction("here").is_err(), "{text}");
         }
-        assert!(check("mysql", "INSERT INTO t VALUES (1)", false).unwrap().in_transaction("here").is_ok());
+        assert!(check("mysql", "INSERT INTO t VALUES (1)", ReadOnly::Database).unwrap().in_transaction("here").is_ok());
     }
 }

@@ -11,13 +11,13 @@ use super::{
     session::Session,
     statement::{self, asks_for_inserted},
 };
-use crate::shared::StatementFailure;
+use crate::shared::{ReadOnly, StatementFailure};
 
 /// Looks at the statements before anything is sent. Whether one of them may leave something on the connection.
 ///
 /// # Errors
 /// Those of [`statement::check_step`], with the name of the step.
-pub(crate) fn check(connector: &'static str, steps: &BoundTransaction<'_>, read_only: bool) -> Result<bool, Error> {
+pub(crate) fn check(connector: &'static str, steps: &BoundTransaction<'_>, read_only: ReadOnly) -> Result<bool, Error> {
     let mut leaves_traces = false;
     for (place, step) in steps.steps.iter().enumerate() {
         let checked = statement::check_step(connector, &step.text, read_only);

@@ -44,8 +44,7 @@ enum Place {
 impl Neon {
     pub(super) async fn write_recorded(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
         must_write(self.read_only)?;
-        let written = self.written(query).await?;
-        let write = self.repeat(query, &Work::Once(&written, record)).await?;
+        let write = self.with_written(query, async |written: &Written<'_>| self.repeat(query, &Work::Once(written, record)).await).await?;
         if let RecordedWrite::Made(rows) = &write {
             self.store(query, record, rows).await;
         }

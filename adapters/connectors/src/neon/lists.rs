@@ -19,25 +19,55 @@ use crate::{
     shared::StatementFailure,
 };
 
+/// A statement whose lists were written as was found out for an earlier call.
+pub(super) struct Kept {
+    text: String,
+    values: Vec<Value>,
+    forms: Option<Vec<ListForm>>,
+}
+
 impl Neon {
     /// The values of a statement, with its lists as their places take them.
     ///
     /// # Errors
     /// The API could not be asked. What PostgreSQL says of the statement, it says when that runs.
-    pub(super) async fn with_lists<'v>(&self, query: &Query<'_>, text: &str, values: &'v [Value]) -> Result<Cow<'v, [Value]>> {
+    pub(super) async fn with_lists<'v>(
+        &self,
+        query: &Query<'_>,
+        text: &str,
+        values: &'v [Value],
+        kept: &mut Vec<Kept>,
+    ) -> Result<Cow<'v, [Value]>> {
         if !has_lists(values) || !typed::takes_with(text) {
             return Ok(Cow::Borrowed(values));
         }
-        let types = values.iter().map(type_of);
-        let forms = match self.lists.of(text, types.clone(), self.clock.now_ms()) {
-            Some(forms) => forms,
-            None => {
-                let forms = self.retry.run_safe(query, async || self.forms(query, text, values).await).await?;
-                self.lists.keep(text, types, forms.clone(), self.clock.now_ms());
-                forms
-            }
-        };
+        if let Some(forms) = self.lists.of(text, values.iter().map(type_of), self.clock.now_ms())
+            && let Ok(placed) = placed(values, forms.as_deref())
+        {
+            kept.push(Kept { text: text.to_owned(), values: values.to_vec(), forms });
+            return Ok(placed);
+        }
+        let forms = self.retry.run_safe(query, async || self.forms(query, text, values).await).await?;
+        self.lists.keep(text, values.iter().map(type_of), forms.clone(), self.clock.now_ms());
         placed(values, forms.as_deref())
+    }
+
+    /// Asks again what lists are in their places, where a batch with them was refused. Whether any is another thing by now.
+    ///
+    /// # Errors
+    /// The API could not be asked.
+    pub(super) async fn look_again(&self, query: &Query<'_>, kept: &[Kept]) -> Result<bool> {
+        let mut is_stale = false;
+        for Kept { text, values, forms } in kept {
+            let now = self.retry.run_safe(query, async || self.forms(query, text, values).await).await?;
+            if now.is_some() && now != *forms {
+                self.lists.keep(text, values.iter().map(type_of), now, self.clock.now_ms());
+                is_stale = true;
+            } else {
+                self.lists.forget(text, values.iter().map(type_of));
+            }
+        }
+        Ok(is_stale)
     }
 
     async fn forms(&self, query: &Query<'_>, text: &str, values: &[Value]) -> Result<Option<Vec<ListForm>>, StatementFailure> {

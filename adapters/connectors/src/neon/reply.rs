@@ -8,7 +8,7 @@ use millrace_core::{
 
 use crate::{
     postgres_text::{Kind, Oid, ServerError, limits, of_login, of_statement},
-    shared::{StatementFailure, excerpt},
+    shared::{ReadOnly, StatementFailure, excerpt},
 };
 
 /// What the API says where it could not reach the database, with nothing executed.
@@ -88,7 +88,7 @@ pub(super) fn rows_of(mut reply: Json, query: &Query<'_>) -> Result<Rows, Statem
 ///
 /// # Errors
 /// What the API or PostgreSQL said, and what that means for another attempt.
-pub(super) fn all(response: &HttpResponse, count: usize, host: &str, read_only: bool) -> Result<Vec<Json>, Refusal> {
+pub(super) fn all(response: &HttpResponse, count: usize, host: &str, read_only: ReadOnly) -> Result<Vec<Json>, Refusal> {
     // What is not JSON has no members.
     let mut body: Json = serde_json::from_slice(&response.body).unwrap_or_default();
     if response.status != 200 {
@@ -101,7 +101,7 @@ pub(super) fn all(response: &HttpResponse, count: usize, host: &str, read_only: 
     }
 }
 
-fn of_status(response: &HttpResponse, body: &Json, host: &str, read_only: bool) -> Refusal {
+fn of_status(response: &HttpResponse, body: &Json, host: &str, read_only: ReadOnly) -> Refusal {
     let status = response.status;
     let member = |name: &str| body.get(name).and_then(Json::as_str).map(str::to_owned);
     if matches!(status, 400 | 500) && body.is_object() {

@@ -10,7 +10,7 @@ use millrace_core::{
 use super::{cell::Kind, server_error};
 use crate::{
     postgres_text::limits,
-    shared::{StatementFailure, excerpt},
+    shared::{ReadOnly, StatementFailure, excerpt},
 };
 
 /// The most columns that a table or a result can have.
@@ -32,7 +32,7 @@ pub(super) struct Answer {
 ///
 /// # Errors
 /// There is no answer in it.
-pub(super) fn answer(response: &HttpResponse, read_only: bool) -> Result<Answer, StatementFailure> {
+pub(super) fn answer(response: &HttpResponse, read_only: ReadOnly) -> Result<Answer, StatementFailure> {
     // What is not JSON has no members.
     let mut body: Json = serde_json::from_slice(&response.body).unwrap_or_default();
     if response.status != 200 {
@@ -60,7 +60,7 @@ fn said(error: &Json) -> Option<(&str, &str)> {
     Some((code, error.get("message").and_then(Json::as_str)?))
 }
 
-fn of_status(response: &HttpResponse, body: &Json, read_only: bool) -> StatementFailure {
+fn of_status(response: &HttpResponse, body: &Json, read_only: ReadOnly) -> StatementFailure {
     let status = response.status;
     let error = |kind, message: &str| {
         Error::new(kind, message).with_source(format!("status {status}: {}", excerpt(&String::from_utf8_lossy(&response.body))))

@@ -10,7 +10,7 @@ use millrace_core::{Error, ErrorKind};
 
 use crate::{
     mysql_text::{NO_TABLE, ServerError, of_statement},
-    shared::{Execution, StatementFailure, timed_out},
+    shared::{Execution, ReadOnly, StatementFailure, timed_out},
 };
 
 /// What Vitess begins a sentence with where a tablet said it.
@@ -19,8 +19,8 @@ const CODE: &str = "rpc error: code = ";
 /// What comes behind MySQL's words and number.
 const CALLER: &str = "(CallerID: ";
 
-/// A statement that failed. `code` is that of the answer, which may know less than the sentence. `read_only` is the adapter's.
-pub(super) fn of(code: &str, message: &str, read_only: bool) -> StatementFailure {
+/// A statement that failed. `code` is that of the answer, which may know less than the sentence.
+pub(super) fn of(code: &str, message: &str, read_only: ReadOnly) -> StatementFailure {
     let is_of_tablet = OF_TABLETS.iter().any(|start| message.starts_with(start));
     let told = message.split_once(CODE).filter(|_| is_of_tablet).and_then(|(_, rest)| rest.split([' ', ':']).next());
     let code = plain(told.unwrap_or(code));
@@ -71,7 +71,7 @@ fn fits(code: &str, kind: ErrorKind) -> bool {
 }
 
 /// What MySQL said.
-fn of_mysql(code: &str, said: &ServerError, words: &str, read_only: bool) -> StatementFailure {
+fn of_mysql(code: &str, said: &ServerError, words: &str, read_only: ReadOnly) -> StatementFailure {
     let StatementFailure { error, outcome } = of_statement(said, read_only);
     if error.kind == ErrorKind::Unavailable && is_of_deadline(words) {
         return StatementFailure::unknown(Error { source: error.source, ..timed_out() });
@@ -167,12 +167,16 @@ mod tests {
             ),
             ("AlreadyExists", "Duplicate entry '(errno 1213) (sqlstate 40001)'", Constraint, Execution::Final, 0),
         ] {
-            let StatementFailure { error, outcome: found } = of("UNKNOWN", &sentence(code, words), false);
+            let StatementFailure { error, outcome: found } = of("UNKNOWN", &sentence(code, words), ReadOnly::Database);
             assert_eq!((error.kind, found), (kind, outcome), "{words}");
             assert_eq!(number_of(&error), Some(number), "{words}");
         }
-        let error =
-            of("UNKNOWN", &sentence("AlreadyExists", "Duplicate entry 'x' for key 't.mail' (errno 1062) (sqlstate 23000)"), false).error;
+        let error = of(
+            "UNKNOWN",
+            &sentence("AlreadyExists", "Duplicate entry 'x' for key 't.mail' (errno 1062) (sqlstate 23000)"),
+            ReadOnly::Database,
+        )
+        .error;
         assert_eq!(error.message, "a UNIQUE constraint refused the change: `t.mail`");
     }
 
@@ -190,7 +194,7 @@ mod tests {
             ("UNAVAILABLE", "no healthy tablet available", Unavailable, Execution::Unknown),
             ("", "", Protocol, Execution::Unknown),
         ] {
-            let failure = of(code, words, false);
+            let failure = of(code, words, ReadOnly::Database);
             assert_eq!((failure.error.kind, failure.outcome), (kind, outcome), "{code} {words}");
         }
     }

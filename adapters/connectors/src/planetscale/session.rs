@@ -17,7 +17,7 @@ use super::{
 use crate::{
     mysql_text::{self, Transaction},
     postgres_text::limits,
-    shared::{Execution, StatementFailure, max_response_bytes, own_query, soon, timed_out, within, words},
+    shared::{Execution, ReadOnly, StatementFailure, max_response_bytes, own_query, soon, timed_out, within, words},
 };
 
 /// How long a call waits for its transaction to be rolled back, and how long that may take behind its back, in milliseconds.
@@ -27,7 +27,6 @@ const LATE_ROLLBACK_MS: u64 = 5_000;
 /// A database's API, and what it is reached through.
 pub(super) struct Api {
     pub(super) address: PlanetscaleAddress,
-    pub(super) read_only: bool,
     pub(super) http: Rc<dyn HttpClient>,
     pub(super) clock: Rc<dyn Clock>,
     pub(super) wait_until: Rc<dyn WaitUntil>,
@@ -35,7 +34,7 @@ pub(super) struct Api {
 
 impl Api {
     /// Sends one statement.
-    async fn execute(&self, text: &str, session: &Json, query: &Query<'_>) -> Result<Answer, StatementFailure> {
+    async fn execute(&self, text: &str, session: &Json, query: &Query<'_>, read_only: ReadOnly) -> Result<Answer, StatementFailure> {
         let body = Json::Object([("query".to_owned(), text.into()), ("session".to_owned(), session.clone())].into_iter().collect());
         let mut headers = Headers::new();
         headers.append("content-type", "application/json");
@@ -56,7 +55,7 @@ impl Api {
             }
             _ => StatementFailure::of_client(error),
         })?;
-        reply::answer(&response, self.read_only)
+        reply::answer(&response, read_only)
     }
 }
 
@@ -68,18 +67,20 @@ pub(super) struct Session {
     /// A transaction is open.
     is_open: bool,
     deadline_ms: u64,
+    /// Who says that it must not write.
+    read_only: ReadOnly,
 }
 
 impl Session {
-    pub(super) fn new(api: &Rc<Api>, deadline_ms: u64) -> Self {
-        Self { api: api.clone(), state: Json::Null, is_open: false, deadline_ms }
+    pub(super) fn new(api: &Rc<Api>, deadline_ms: u64, read_only: ReadOnly) -> Self {
+        Self { api: api.clone(), state: Json::Null, is_open: false, deadline_ms, read_only }
     }
 
     async fn execute(&mut self, text: &str, query: &Query<'_>) -> Result<Json, StatementFailure> {
         if self.api.clock.now_ms() >= query.deadline_ms {
             return Err(StatementFailure::last(timed_out()));
         }
-        let Answer { session, result } = self.api.execute(text, &self.state, query).await?;
+        let Answer { session, result } = self.api.execute(text, &self.state, query, self.read_only).await?;
         // An error may come without one.
         if session.is_object() {
             self.state = session;
@@ -180,7 +181,10 @@ impl Drop for Session {
         let (api, state) = (self.api.clone(), std::mem::take(&mut self.state));
         self.api.wait_until.wait_until(Box::pin(async move {
             let until_ms = api.clock.now_ms() + LATE_ROLLBACK_MS;
-            let ended = api.execute("ROLLBACK", &state, &own_query("", until_ms)).await.is_ok_and(|answer| answer.result.is_ok());
+            let ended = api
+                .execute("ROLLBACK", &state, &own_query("", until_ms), ReadOnly::Database)
+                .await
+                .is_ok_and(|answer| answer.result.is_ok());
             tracing::debug!(ended, "a transaction of PlanetScale that nobody waits for");
         }));
     }

@@ -1,16 +1,19 @@
 //! What a list is in its place: the server describes the types of the statement's parameters, which it does not run.
 
+use std::cell::Cell;
+
 use millrace_core::{
+    ErrorKind,
     app::SESSION_ROLE,
-    ports::{Query, SessionSetting},
-    value::Value,
+    ports::{Clock, Query, SessionSetting},
+    value::{Rows, Value},
 };
 
 use super::session::{Batch, Session, Transaction};
 use crate::{
     postgres_text::{
         Oid,
-        lists::{FORMS_OF_TYPES, Known, ListForm},
+        lists::{FORMS_OF_TYPES, Known, ListForm, placed},
         type_of,
     },
     shared::{StatementFailure, own_query},
@@ -18,6 +21,37 @@ use crate::{
 
 /// The forms that lists have in statements, in the places of all values.
 pub(super) type KnownLists = Known<Vec<ListForm>>;
+
+/// What a call knows of lists.
+pub(super) struct Lists<'a> {
+    clock: &'a dyn Clock,
+    known: &'a KnownLists,
+    /// A list was written for a type that its place does not have any more.
+    is_stale: Cell<bool>,
+}
+
+/// The forms of the lists of a statement.
+pub(super) struct Forms {
+    forms: Vec<ListForm>,
+    /// They were found out for an earlier call.
+    are_kept: bool,
+}
+
+impl<'a> Lists<'a> {
+    pub(super) const fn of(clock: &'a dyn Clock, known: &'a KnownLists) -> Self {
+        Self { clock, known, is_stale: Cell::new(false) }
+    }
+
+    /// Whether what failed just now did so because a list was written for a type that its place does not have any more. Nothing took effect, and now
+    /// the type is known.
+    pub(super) fn take_stale(&self) -> bool {
+        self.is_stale.take()
+    }
+
+    pub(super) fn left_ms(&self, query: &Query<'_>) -> u64 {
+        query.deadline_ms.saturating_sub(self.clock.now_ms()).max(1)
+    }
+}
 
 /// A statement that is given lists.
 #[derive(Clone, Copy)]
@@ -47,16 +81,12 @@ impl Listed<'_> {
     ///
     /// # Errors
     /// What the server says of the statement: it was not run.
-    pub(super) async fn forms(
-        &self,
-        session: &mut Session,
-        known: &KnownLists,
-        query: &Query<'_>,
-        (now_ms, left_ms): (u64, u64),
-    ) -> Result<Vec<ListForm>, StatementFailure> {
-        if let Some(forms) = known.of(self.key(), self.types(), now_ms) {
-            return Ok(forms);
+    async fn forms(&self, session: &mut Session, lists: &Lists<'_>, query: &Query<'_>) -> Result<Forms, StatementFailure> {
+        let now_ms = lists.clock.now_ms();
+        if let Some(forms) = lists.known.of(self.key(), self.types(), now_ms) {
+            return Ok(Forms { forms, are_kept: true });
         }
+        let left_ms = lists.left_ms(query);
         let batch = Batch::describing(self.text, self.values).map_err(StatementFailure::last)?.with_settings(self.settings);
         let types = session.describe_parameters(&batch, query, left_ms, self.is_within).await.map_err(StatementFailure::before_the_end)?;
         let is_list = |at: usize| self.values.get(at).is_some_and(|value| matches!(value, Value::Array(_) | Value::Json(_)));
@@ -83,15 +113,82 @@ impl Listed<'_> {
             None => ListForm::Document,
         };
         let forms: Vec<ListForm> = types.iter().enumerate().map(form).collect();
-        known.keep(self.key(), self.types(), forms.clone(), now_ms);
-        Ok(forms)
+        lists.known.keep(self.key(), self.types(), forms.clone(), now_ms);
+        Ok(Forms { forms, are_kept: false })
     }
 
-    /// The statement has failed: its lists may have another form by now.
-    pub(super) fn doubt(&self, known: &KnownLists, failure: &StatementFailure) {
-        use millrace_core::ErrorKind::{Data, Syntax};
-        if matches!(failure.error.kind, Data | Syntax) {
-            known.forget(self.key(), self.types());
+    /// Runs the statement in the transaction that is open, with what is set before it; where that fails, the transaction is over.
+    ///
+    /// # Errors
+    /// As [`Session::run`].
+    pub(super) async fn run_within(
+        &self,
+        session: &mut Session,
+        lists: &Lists<'_>,
+        query: &Query<'_>,
+        settings: &[SessionSetting],
+    ) -> Result<Rows, StatementFailure> {
+        let forms = self.forms(session, lists, query).await?;
+        let batch = placed(self.values, Some(&forms.forms)).and_then(|values| Batch::of(self.text, &values, Transaction::Implied, query));
+        let outcome = match batch {
+            Ok(batch) => session.run_within(&batch.with_settings(settings), query, lists.left_ms(query)).await,
+            Err(error) => {
+                session.give_up().await?;
+                session.sends_nothing();
+                Err(StatementFailure::last(error))
+            }
+        };
+        self.look_again(session, lists, query, &forms, outcome).await
+    }
+
+    /// Runs the statement in a transaction of its own.
+    ///
+    /// # Errors
+    /// As [`Session::run`].
+    pub(super) async fn run(
+        &self,
+        session: &mut Session,
+        lists: &Lists<'_>,
+        query: &Query<'_>,
+        transaction: Transaction,
+    ) -> Result<Rows, StatementFailure> {
+        let forms = self.forms(session, lists, query).await?;
+        let batch = placed(self.values, Some(&forms.forms)).and_then(|values| Batch::of(self.text, &values, transaction, query));
+        let outcome = match batch {
+            Ok(batch) => session.run(&batch.with_settings(self.settings), query, lists.left_ms(query)).await,
+            Err(error) => {
+                session.sends_nothing();
+                Err(StatementFailure::last(error))
+            }
+        };
+        self.look_again(session, lists, query, &forms, outcome).await
+    }
+
+    /// The same outcome. Where the statement failed, its lists may have another form by now. Where it failed before it was run, which leaves no transaction
+    /// open, the server is asked: see [`Lists::take_stale`].
+    async fn look_again(
+        &self,
+        session: &mut Session,
+        lists: &Lists<'_>,
+        query: &Query<'_>,
+        Forms { forms, are_kept }: &Forms,
+        outcome: Result<Rows, StatementFailure>,
+    ) -> Result<Rows, StatementFailure> {
+        let is_doubtful = |failure: &StatementFailure| matches!(failure.error.kind, ErrorKind::Data | ErrorKind::Syntax);
+        if !outcome.as_ref().is_err_and(is_doubtful) {
+            return outcome;
         }
+        lists.known.forget(self.key(), self.types());
+        if *are_kept && session.is_usable() && !session.has_run() {
+            // What is told is the statement's own error.
+            let now = Listed { is_within: false, ..*self }.forms(session, lists, query).await;
+            if now.is_ok_and(|now| now.forms != *forms) {
+                lists.is_stale.set(true);
+            } else {
+                // Within a transaction it may be another one.
+                lists.known.forget(self.key(), self.types());
+            }
+        }
+        outcome
     }
 }

@@ -8,22 +8,19 @@
 use millrace_core::{
     Error, ErrorKind,
     app::Access,
-    ports::{BoundTransaction, CallRecord, Clock, Query, RecordedWrite, SWEPT_RECORDS},
+    ports::{BoundTransaction, CallRecord, Query, RecordedWrite, SWEPT_RECORDS},
     value::{Rows, Value},
 };
 
 use super::{
-    lists::{KnownLists, Listed},
+    lists::{Listed, Lists},
     session::{Batch, IDLE, IN_TRANSACTION, Session, Transaction, commands},
     transaction::{self, TIMEOUT, idle_timeouts},
 };
 use crate::{
-    postgres_text::{
-        call_records::{
-            CHECK_NOW, CREATE_INDEX, CREATE_TABLE, FIND, FORGET, KEEP, OWN_ROLE, PUT, SWEEP, for_record, found as read_record, is_code,
-            is_made_by_another, is_missing, of_records, wait_ms,
-        },
-        lists::placed,
+    postgres_text::call_records::{
+        CHECK_NOW, CREATE_INDEX, CREATE_TABLE, FIND, FORGET, KEEP, OWN_ROLE, PUT, SWEEP, for_record, found as read_record, is_code,
+        is_made_by_another, is_missing, of_records, wait_ms,
     },
     shared::{Execution, StatementFailure, kept},
 };
@@ -54,7 +51,7 @@ enum Place {
 /// What the server said, and what that means for another attempt.
 pub(super) async fn write_once(
     session: &mut Session,
-    (write, clock, known): (&Write<'_>, &dyn Clock, &KnownLists),
+    (write, lists): (&Write<'_>, &Lists<'_>),
     query: &Query<'_>,
     record: CallRecord<'_>,
     left_ms: u64,
@@ -74,18 +71,9 @@ pub(super) async fn write_once(
     let rows = match write {
         Write::Statement(statement) => session.run_within(statement, query, left_ms).await.map_err(StatementFailure::before_the_end)?,
         Write::Listed(listed) => {
-            let forms = listed.forms(session, known, query, (clock.now_ms(), left_ms)).await?;
-            let outcome =
-                match placed(listed.values, Some(&forms)).and_then(|values| Batch::of(listed.text, &values, Transaction::Implied, query)) {
-                    Ok(batch) => session.run_within(&batch.with_settings(listed.settings), query, left_ms).await,
-                    Err(error) => {
-                        session.give_up().await.map_err(StatementFailure::before_the_end)?;
-                        Err(StatementFailure::last(error))
-                    }
-                };
-            outcome.map_err(StatementFailure::before_the_end).inspect_err(|failure| listed.doubt(known, failure))?
+            listed.run_within(session, lists, query, listed.settings).await.map_err(StatementFailure::before_the_end)?
         }
-        Write::Steps(steps) => transaction::within(session, (clock, known), steps, query).await?,
+        Write::Steps(steps) => transaction::within(session, lists, steps, query).await?,
     };
     let bytes = kept(&rows).map_or(Value::Null, Value::Bytes);
     // The record is the adapter's, not the caller's; and what is checked at the end of the statement's transaction is the caller's still.

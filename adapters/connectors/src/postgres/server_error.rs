@@ -5,7 +5,7 @@ use postgres_protocol::message::backend::ErrorResponseBody;
 
 use crate::{
     postgres_text::{self, ServerError},
-    shared::StatementFailure,
+    shared::{ReadOnly, StatementFailure},
 };
 
 /// An error during a login.
@@ -13,8 +13,8 @@ pub(super) fn of_login(body: &ErrorResponseBody, place: &str) -> StatementFailur
     postgres_text::of_login(&read(body), place)
 }
 
-/// An error of a statement. `read_only` is the adapter's.
-pub(super) fn of_statement(body: &ErrorResponseBody, read_only: bool) -> StatementFailure {
+/// An error of a statement.
+pub(super) fn of_statement(body: &ErrorResponseBody, read_only: ReadOnly) -> StatementFailure {
     postgres_text::of_statement(&read(body), read_only)
 }
 
@@ -95,7 +95,7 @@ mod tests {
         ];
         for (code, severity, kind, outcome) in cases {
             let StatementFailure { error, outcome: found } =
-                of_statement(&body(&[(b'V', severity), (b'C', code), (b'M', "hunter2")]), false);
+                of_statement(&body(&[(b'V', severity), (b'C', code), (b'M', "hunter2")]), ReadOnly::Database);
             assert_eq!((error.kind, found), (kind, outcome), "{code}");
             assert!(!error.message.contains("hunter2") && error.source.unwrap().contains("hunter2"), "{code}");
         }
@@ -112,7 +112,7 @@ mod tests {
             (&[(b'C', "08P01"), (b'R', "exec_bind_message")], "the statement expects a different number of values"),
         ];
         for (fields, message) in cases {
-            assert_eq!(of_statement(&body(fields), false).error.message, message);
+            assert_eq!(of_statement(&body(fields), ReadOnly::Database).error.message, message);
         }
     }
 

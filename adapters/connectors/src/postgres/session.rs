@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     postgres_text::{Kind, Parameter, blame_session, is_of_statement, limits},
-    shared::{Pooled, StatementFailure},
+    shared::{Pooled, ReadOnly, StatementFailure},
 };
 
 /// Room for what surrounds the cells of a row, and for messages that are not rows, in bytes.
@@ -57,6 +57,10 @@ pub(super) enum Transaction {
 pub(super) struct Session {
     wire: Wire,
     usable: bool,
+    /// Who says that what is sent next must not write.
+    read_only: ReadOnly,
+    /// The statement of the last batch got its values, and may have run.
+    has_run: bool,
 }
 
 impl Transaction {
@@ -132,21 +136,32 @@ impl<'a> Batch<'a> {
         batch.extend_from_slice(&self.statement);
         Ok((batch, if begin.is_some() { 2 } else { 1 }))
     }
-
-    fn is_read_only(&self) -> bool {
-        self.transaction == Transaction::ReadOnly
-    }
 }
 
 impl Session {
     /// `wire` has just said that it is ready for a query.
     pub(super) const fn new(wire: Wire) -> Self {
-        Self { wire, usable: true }
+        Self { wire, usable: true, read_only: ReadOnly::Database, has_run: false }
     }
 
     /// Whether the connection can be used for another statement.
     pub(super) const fn is_usable(&self) -> bool {
         self.usable
+    }
+
+    /// Notes who says that what is sent from now on must not write.
+    pub(super) const fn guard(&mut self, read_only: ReadOnly) {
+        self.read_only = read_only;
+    }
+
+    /// Whether the statement that was last sent may have run: the server took its values.
+    pub(super) const fn has_run(&self) -> bool {
+        self.has_run
+    }
+
+    /// Notes that a statement was not sent.
+    pub(super) const fn sends_nothing(&mut self) {
+        self.has_run = false;
     }
 
     /// Says goodbye.
@@ -164,7 +179,7 @@ impl Session {
     /// What the server said, and what that means for another attempt. The connection may not be usable afterwards.
     pub(super) async fn run(&mut self, batch: &Batch<'_>, query: &Query<'_>, left_ms: u64) -> Result<Rows, StatementFailure> {
         let (bytes, place) = batch.with_deadline(left_ms).map_err(StatementFailure::last)?;
-        let (mut answer, status) = self.exchange(&bytes, place, query, batch.is_read_only()).await?;
+        let (mut answer, status) = self.exchange(&bytes, place, query).await?;
         answer.blame_settings(batch);
         if status != IDLE {
             self.roll_back().await?;
@@ -189,7 +204,7 @@ impl Session {
         left_ms: u64,
     ) -> Result<Vec<(String, crate::postgres_text::Oid)>, StatementFailure> {
         let (bytes, place) = batch.with_deadline(left_ms).map_err(StatementFailure::last)?;
-        let (mut answer, status) = self.exchange(&bytes, place, query, false).await?;
+        let (mut answer, status) = self.exchange(&bytes, place, query).await?;
         answer.blame_settings(batch);
         self.usable = status == IDLE;
         if let Some(failure) = answer.failure {
@@ -213,7 +228,7 @@ impl Session {
         is_within: bool,
     ) -> Result<Vec<Oid>, StatementFailure> {
         let (bytes, place) = batch.with_deadline(left_ms).map_err(StatementFailure::last)?;
-        let (mut answer, status) = self.exchange(&bytes, place, query, false).await?;
+        let (mut answer, status) = self.exchange(&bytes, place, query).await?;
         answer.blame_settings(batch);
         if let Some(failure) = answer.failure {
             if status != IDLE {
@@ -232,7 +247,7 @@ impl Session {
     /// As [`run`](Self::run).
     pub(super) async fn run_within(&mut self, batch: &Batch<'_>, query: &Query<'_>, left_ms: u64) -> Result<Rows, StatementFailure> {
         let (bytes, place) = batch.with_deadline(left_ms).map_err(StatementFailure::last)?;
-        let (mut answer, status) = self.exchange(&bytes, place, query, false).await?;
+        let (mut answer, status) = self.exchange(&bytes, place, query).await?;
         answer.blame_settings(batch);
         self.expect(answer, status, query, IN_TRANSACTION).await
     }
@@ -243,7 +258,7 @@ impl Session {
     /// # Errors
     /// As [`run`](Self::run).
     pub(super) async fn step(&mut self, bytes: &[u8], place: usize, query: &Query<'_>, expected: u8) -> Result<Rows, StatementFailure> {
-        let (answer, status) = self.exchange(bytes, place, query, false).await?;
+        let (answer, status) = self.exchange(bytes, place, query).await?;
         self.expect(answer, status, query, expected).await
     }
 
@@ -270,15 +285,10 @@ impl Session {
 
     /// Sends messages that end with `Sync`, and reads all that is answered: the answer of the command at `place`, and whether a transaction
     /// is open.
-    async fn exchange(
-        &mut self,
-        bytes: &[u8],
-        place: usize,
-        query: &Query<'_>,
-        read_only: bool,
-    ) -> Result<(BatchReply, u8), StatementFailure> {
+    async fn exchange(&mut self, bytes: &[u8], place: usize, query: &Query<'_>) -> Result<(BatchReply, u8), StatementFailure> {
         // Until the server is ready again, the connection is in the middle of something; the future may be dropped there.
         self.usable = false;
+        self.has_run = true;
         self.wire.send(bytes).await.map_err(StatementFailure::unknown)?;
         let mut answer = BatchReply { place, ..BatchReply::default() };
         loop {
@@ -288,8 +298,11 @@ impl Session {
                 Err(ReceiveError::LongRow) => return Err(limits::broken_off(query)),
             };
             match message {
-                Message::ReadyForQuery(body) => return Ok((answer, body.status())),
-                message => answer.take(message, query, read_only)?,
+                Message::ReadyForQuery(body) => {
+                    self.has_run = answer.bound > answer.place;
+                    return Ok((answer, body.status()));
+                }
+                message => answer.take(message, query, self.read_only)?,
             }
         }
     }
@@ -307,7 +320,7 @@ impl Session {
         loop {
             match self.wire.next(ENVELOPE).await {
                 Ok(Message::ReadyForQuery(body)) if body.status() == IDLE => return Ok(()),
-                Ok(Message::ErrorResponse(body)) => return Err(server_error::of_statement(&body, false).error),
+                Ok(Message::ErrorResponse(body)) => return Err(server_error::of_statement(&body, self.read_only).error),
                 Ok(_) => {}
                 Err(ReceiveError::Broken(error)) => return Err(error),
                 Err(ReceiveError::LongRow) => return Err(unknown("a row where none was asked for")),
@@ -335,6 +348,8 @@ const TEXT: Oid = 25;
 struct BatchReply {
     /// How many commands come before the statement.
     place: usize,
+    /// How many commands got their values.
+    bound: usize,
     /// How many commands are done.
     done: usize,
     /// The types of the values that the statement takes, where they are described.
@@ -371,11 +386,12 @@ impl BatchReply {
         });
     }
 
-    fn take(&mut self, message: Message, query: &Query<'_>, read_only: bool) -> Result<(), StatementFailure> {
+    fn take(&mut self, message: Message, query: &Query<'_>, read_only: ReadOnly) -> Result<(), StatementFailure> {
         match message {
             Message::ParameterDescription(body) => {
                 self.parameters = body.parameters().collect().map_err(|error| StatementFailure::unknown(unknown(&error.to_string())))?;
             }
+            Message::BindComplete => self.bound += 1,
             Message::RowDescription(body) => self.columns = Some(columns(&body).map_err(StatementFailure::unknown)?),
             Message::DataRow(body) if self.done == self.place && self.too_large.is_none() => self.row(&body, query)?,
             Message::CommandComplete(body) => {

@@ -4,19 +4,16 @@ use millrace_catalogue::POSTGRES;
 use millrace_core::{
     Error, ErrorKind,
     app::Access,
-    ports::{BoundTransaction, Clock, Command, Query},
+    ports::{BoundTransaction, Command, Query},
     value::{Rows, Value},
 };
 
 use super::{
-    lists::{KnownLists, Listed},
+    lists::{Listed, Lists},
     session::{Batch, IDLE, IN_TRANSACTION, Session, Transaction, commands},
 };
 use crate::{
-    postgres_text::{
-        self,
-        lists::{has_lists, placed},
-    },
+    postgres_text::{self, lists::has_lists},
     shared::StatementFailure,
 };
 
@@ -43,7 +40,7 @@ pub(super) fn check(steps: &BoundTransaction<'_>, has_session: bool) -> Result<(
 /// What the server said, and what that means for another attempt: before the `COMMIT` nothing has taken effect, whatever broke.
 pub(super) async fn run(
     session: &mut Session,
-    (clock, known): (&dyn Clock, &KnownLists),
+    lists: &Lists<'_>,
     steps: &BoundTransaction<'_>,
     query: &Query<'_>,
     read_only: bool,
@@ -55,12 +52,12 @@ pub(super) async fn run(
         (Access::Write, true) => "BEGIN READ ONLY",
         (Access::Write, false) => "BEGIN",
     };
-    let timeouts = idle_timeouts(left_ms(clock, query), left_ms(clock, query));
+    let timeouts = idle_timeouts(lists.left_ms(query), lists.left_ms(query));
     let begin = commands(&[(begin, &[]), (TIMEOUT, &timeouts)]).map_err(StatementFailure::last)?;
     // Until the end is asked for, nothing has been written for good.
     let undone = &Query { access: Access::Read, ..query.clone() };
     session.step(&begin, 0, undone, IN_TRANSACTION).await.map_err(StatementFailure::before_the_end)?;
-    let rows = within(session, (clock, known), steps, query).await?;
+    let rows = within(session, lists, steps, query).await?;
     let end = commands(&[("COMMIT", &[])]).map_err(StatementFailure::last)?;
     session.step(&end, 0, query, IDLE).await.map_err(at_the_end)?;
     Ok(rows)
@@ -72,7 +69,7 @@ pub(super) async fn run(
 /// As [`run`].
 pub(super) async fn within(
     session: &mut Session,
-    (clock, known): (&dyn Clock, &KnownLists),
+    lists: &Lists<'_>,
     steps: &BoundTransaction<'_>,
     query: &Query<'_>,
 ) -> Result<Rows, StatementFailure> {
@@ -82,7 +79,7 @@ pub(super) async fn within(
             Ok(values) => {
                 let max_bytes = query.max_bytes.saturating_sub(BoundTransaction::kept_bytes(&results));
                 let own = Query { max_bytes, ..query.clone() };
-                one(session, (clock, known), (&step.text, &values), place == 0, &own).await
+                one(session, lists, (&step.text, &values), place == 0, &own).await
             }
             Err(error) => {
                 session.give_up().await.map_err(StatementFailure::before_the_end)?;
@@ -102,7 +99,7 @@ pub(super) async fn within(
 
 async fn one(
     session: &mut Session,
-    (clock, known): (&dyn Clock, &KnownLists),
+    lists: &Lists<'_>,
     (text, values): (&str, &[Value]),
     is_first: bool,
     query: &Query<'_>,
@@ -112,34 +109,18 @@ async fn one(
     let unmarked = text;
     let marked = query.session_digest().map(|digest| format!("/* session {digest} */ {text}"));
     let text = marked.as_deref().unwrap_or(text);
-    let listed = has_lists(values).then_some(Listed { text, unmarked, values, settings: query.session, is_within: true });
-    let forms = match &listed {
-        Some(listed) => Some(listed.forms(session, known, query, (clock.now_ms(), left_ms(clock, query))).await?),
-        None => None,
-    };
-    let values = match placed(values, forms.as_deref()) {
-        Ok(values) => values,
-        Err(error) => {
-            session.give_up().await?;
-            return Err(StatementFailure::last(error));
-        }
-    };
-    let batch = Batch::of(text, &values, Transaction::Implied, query).map_err(StatementFailure::last)?.with_settings(settings);
-    let own = Query { command: Command::Statement { text, values: &values }, access: Access::Read, ..query.clone() };
-    let outcome = session.run_within(&batch, &own, left_ms(clock, query)).await;
-    if let (Some(listed), Err(failure)) = (&listed, &outcome) {
-        listed.doubt(known, failure);
+    let own = Query { command: Command::Statement { text, values }, access: Access::Read, ..query.clone() };
+    if !has_lists(values) {
+        let batch = Batch::of(text, values, Transaction::Implied, query).map_err(StatementFailure::last)?.with_settings(settings);
+        return session.run_within(&batch, &own, lists.left_ms(query)).await;
     }
-    outcome
+    let listed = Listed { text, unmarked, values, settings: query.session, is_within: true };
+    listed.run_within(session, lists, &own, settings).await
 }
 
 /// What is not understood of the answer to the `COMMIT` leaves open what became of it.
 fn at_the_end(failure: StatementFailure) -> StatementFailure {
     if failure.error.kind == ErrorKind::Protocol { StatementFailure::unknown(failure.error) } else { failure }
-}
-
-fn left_ms(clock: &dyn Clock, query: &Query<'_>) -> u64 {
-    query.deadline_ms.saturating_sub(clock.now_ms()).max(1)
 }
 
 /// The values of [`TIMEOUT`].

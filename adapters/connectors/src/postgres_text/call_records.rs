@@ -7,7 +7,7 @@ use millrace_core::{
     value::{Rows, Value},
 };
 
-use crate::shared::{StatementFailure, call_records, made_before};
+use crate::shared::{ReadOnly, StatementFailure, call_records, made_before};
 
 /// Lets the constraints that are checked at the end be checked as the caller.
 pub(crate) const CHECK_NOW: &str = "SET CONSTRAINTS ALL IMMEDIATE";
@@ -69,5 +69,5 @@ pub(crate) fn of_records(failure: StatementFailure) -> StatementFailure {
 /// # Errors
 /// [`Denied`](ErrorKind::Denied).
 pub(crate) fn must_write(read_only: bool) -> Result<(), Error> {
-    if read_only { Err(Error::new(ErrorKind::Denied, "the statement writes, and the adapter is read-only")) } else { Ok(()) }
+    if read_only { Err(ReadOnly::Adapter.refuse()) } else { Ok(()) }
 }

@@ -4,7 +4,7 @@
 
 use millrace_core::{Error, ErrorKind};
 
-use crate::shared::{StatementFailure, excerpt};
+use crate::shared::{ReadOnly, StatementFailure, excerpt};
 
 /// The fields of an error that are used here.
 #[derive(Debug, Default)]
@@ -63,8 +63,8 @@ fn says_of_password(words: &str) -> bool {
     words.contains("password authentication failed") || words.contains("sasl authentication failed")
 }
 
-/// An error of a statement. `read_only` is the adapter's.
-pub(crate) fn of_statement(said: &ServerError, read_only: bool) -> StatementFailure {
+/// An error of a statement.
+pub(crate) fn of_statement(said: &ServerError, read_only: ReadOnly) -> StatementFailure {
     let (kind, message) = explain(said, read_only);
     let error = said.error(kind, message);
     match kind {
@@ -77,7 +77,7 @@ pub(crate) fn of_statement(said: &ServerError, read_only: bool) -> StatementFail
     }
 }
 
-fn explain(said: &ServerError, read_only: bool) -> (ErrorKind, String) {
+fn explain(said: &ServerError, read_only: ReadOnly) -> (ErrorKind, String) {
     use ErrorKind::{Busy, Configuration, Constraint, Data, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
     let (kind, message) = match said.code.as_str() {
         "42601" if said.routine == "exec_parse_message" => (Syntax, "the query contains more than one statement".to_owned()),
@@ -99,8 +99,7 @@ fn explain(said: &ServerError, read_only: bool) -> (ErrorKind, String) {
         "23503" | "23001" => (Constraint, refused("a FOREIGN KEY constraint", said.constraint.as_deref())),
         "23P01" => (Constraint, refused("an EXCLUDE constraint", said.constraint.as_deref())),
         "23502" => (Constraint, refused("a NOT NULL constraint", column(said).as_deref())),
-        "25006" if read_only => (Denied, "the statement writes, and the adapter is read-only".to_owned()),
-        "25006" => (Denied, "the statement writes, and the database is read-only".to_owned()),
+        "25006" => (Denied, read_only.refusal().to_owned()),
         "25001" | "2D000" | "0B000" => {
             (Denied, "PostgreSQL does not run the statement inside a transaction, which every call is".to_owned())
         }

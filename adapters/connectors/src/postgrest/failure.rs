@@ -9,7 +9,7 @@ use millrace_core::{Error, ErrorKind, Json, ports::HttpResponse};
 use super::request::Prepared;
 use crate::{
     postgres_text::{ServerError, of_statement},
-    shared::{StatementFailure, excerpt},
+    shared::{ReadOnly, StatementFailure, excerpt},
 };
 
 /// The longest name that a message shows.
@@ -46,7 +46,7 @@ pub(super) fn of(response: &HttpResponse, prepared: &Prepared, read_only: bool) 
         let constraint = named(&message, "constraint \"");
         let (table, column) = (named(&message, "relation \""), named(&message, "column \""));
         let said = ServerError { code, words: message, detail: member("details"), table, column, constraint, ..ServerError::default() };
-        return of_statement(&said, read_only);
+        return of_statement(&said, ReadOnly::of_adapter(read_only));
     }
     of_status(response.status, words())
 }

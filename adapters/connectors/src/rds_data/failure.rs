@@ -9,7 +9,7 @@ use millrace_core::{Error, ErrorKind};
 use crate::{
     aws_server::{AwsError, AwsServer},
     postgres_text::{ServerError, of_login, of_statement},
-    shared::StatementFailure,
+    shared::{ReadOnly, StatementFailure},
 };
 
 /// What stands before the SQLSTATE.
@@ -40,8 +40,8 @@ pub(super) fn is_resuming(error: &AwsError) -> bool {
     error.kind == "DatabaseResumingException" || error.kind == "BadRequestException" && error.words.contains("resuming")
 }
 
-/// `cluster` is its name, and `read_only` the adapter's.
-pub(super) fn of(server: &AwsServer, error: &AwsError, cluster: &str, read_only: bool) -> Refusal {
+/// `cluster` is its name.
+pub(super) fn of(server: &AwsServer, error: &AwsError, cluster: &str, read_only: ReadOnly) -> Refusal {
     let said = |kind, message: String| Error::new(kind, message).with_source(error.source());
     let last = |kind, message: &str| StatementFailure::last(said(kind, message.to_owned())).into();
     let of_cluster = |kind, what: &str| StatementFailure::last(said(kind, format!("the cluster `{cluster}` {what}"))).into();
@@ -83,7 +83,7 @@ fn is_of_size(words: &str) -> bool {
     words.contains("size") || words.contains("too large")
 }
 
-fn of_database(server: &AwsServer, error: &AwsError, cluster: &str, read_only: bool) -> Refusal {
+fn of_database(server: &AwsServer, error: &AwsError, cluster: &str, read_only: ReadOnly) -> Refusal {
     let last = |kind, message: String| StatementFailure::last(Error::new(kind, message).with_source(error.source())).into();
     if let Some(said) = said_by_postgresql(&error.words) {
         // A login fails before any statement. A function may raise the same codes, but not as the end of the connection.

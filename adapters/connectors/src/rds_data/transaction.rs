@@ -13,7 +13,7 @@ use serde_json::Map;
 use super::{Api, Failed, RdsData, Refusal, Statement, Unclear, Work, known_types::Types, oids, reply};
 use crate::{
     postgres_text::{blame_session, is_of_statement, lists::has_lists},
-    shared::{Execution, StatementFailure, own_query, timed_out},
+    shared::{Execution, ReadOnly, StatementFailure, own_query, timed_out},
 };
 
 /// How long the end of a transaction that is undone is waited for, in milliseconds.
@@ -148,7 +148,7 @@ impl RdsData {
         ];
         settings.extend(holds.lock_ms.map(|ms| ("lock_timeout", ms.clamp(1, MOST_MS).to_string())));
         // After this statement PostgreSQL refuses to unset it.
-        settings.extend((self.read_only || query.is_guarded()).then(|| ("transaction_read_only", "on".to_owned())));
+        settings.extend(ReadOnly::of(query, self.read_only).is_demanded().then(|| ("transaction_read_only", "on".to_owned())));
         Ok(settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
 
@@ -247,8 +247,9 @@ impl RdsData {
             let values = steps.values(place, &results).map_err(StatementFailure::last)?;
             let of_step = |StatementFailure { error, outcome }| StatementFailure { error: steps.of_step(place, error), outcome };
             let max_bytes = query.max_bytes.saturating_sub(BoundTransaction::kept_bytes(&results));
-            // Until the end nothing has been written for good.
-            let own = Query { max_bytes, access: Access::Read, ..query.clone() };
+            // Until the end nothing has been written for good; what only reads is refused as ever where it writes.
+            let access = if query.is_guarded() { query.access } else { Access::Read };
+            let own = Query { max_bytes, access, ..query.clone() };
             let statement = Statement::of_author(&step.text, &values, !query.session.is_empty())
                 .map_err(|error| StatementFailure::last(steps.of_step(place, error)))?;
             let reply = match self.execute_within(&own, open, &statement).await {

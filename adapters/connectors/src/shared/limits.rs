@@ -30,21 +30,6 @@ pub(crate) fn only_reads(query: &Query<'_>, effect: Effect) -> Result<()> {
     Err(Error::new(ErrorKind::Denied, "the statement writes, and the adapter is read-only"))
 }
 
-/// The error of a query that is declared as one that only reads, where the database refused it because it writes. `read_only` is the
-/// adapter's, which then is the reason.
-#[cfg(feature = "tcp")]
-pub(crate) fn guarded(query: &Query<'_>, read_only: bool, error: Error) -> Error {
-    const WRITES: &str = "the statement writes, and ";
-    match error.message.find(WRITES) {
-        Some(at) if query.is_guarded() && !read_only && error.kind == ErrorKind::Denied => {
-            let message =
-                format!("{}{WRITES}`kind: query` of its tool says that it only reads", error.message.get(..at).unwrap_or_default());
-            Error { message, ..error }
-        }
-        _ => error,
-    }
-}
-
 /// Holds a result to the query's limits.
 ///
 /// # Errors

@@ -216,7 +216,7 @@ impl Session {
         let kept = self.known.keep(&self.connection, text, &statement, self.authorizer.searches());
         let searches = kept.unwrap_or_else(|| self.authorizer.searches());
         let outcome = if searches { check_search(values) } else { Ok(()) }.and_then(|()| work(&mut statement));
-        let outcome = outcome.map_err(|error| if searches { sqlite_text::of_search(error) } else { error });
+        let outcome = outcome.map_err(|error| sqlite_text::of_search(error, || searches));
         if kept.is_none() {
             statement.discard();
         }

@@ -2,9 +2,7 @@
 //!
 //! Codes: <https://sqlite.org/rescode.html>.
 
-#[cfg(feature = "sqlite")]
-use millrace_core::Error;
-use millrace_core::ErrorKind;
+use millrace_core::{Error, ErrorKind};
 
 /// What SQLite says when a function refuses a value. Its code is that of a statement that it does not understand.
 const OF_VALUES: [&str; 14] = [
@@ -55,12 +53,11 @@ pub(crate) fn explain(code: &str, text: &str) -> (ErrorKind, String) {
     (kind, message.to_owned())
 }
 
-/// An error of a statement with `MATCH`: a word of the search that looks like the name of a column is told of as a column that is missing, once the
-/// statement runs.
-#[cfg(feature = "sqlite")]
-pub(crate) fn of_search(error: Error) -> Error {
-    let is_of_search = error.kind == ErrorKind::Syntax && error.source.as_deref().is_some_and(|text| text.starts_with("no such column"));
-    if is_of_search { Error { kind: ErrorKind::Data, message: of_value("fts5: ").to_owned(), ..error } } else { error }
+/// The error of a statement that was understood, and failed when it ran. Where it `searches`, which is asked where it matters: a word of the search that
+/// looks like the name of a column is told of as a column that is missing. `source` is SQLite's message alone.
+pub(crate) fn of_search(error: Error, searches: impl FnOnce() -> bool) -> Error {
+    let is_of_column = error.kind == ErrorKind::Syntax && error.source.as_deref().is_some_and(|text| text.starts_with("no such column"));
+    if is_of_column && searches() { Error { kind: ErrorKind::Data, message: of_value("fts5: ").to_owned(), ..error } } else { error }
 }
 
 fn of_words(text: &str) -> (ErrorKind, &'static str) {

@@ -57,6 +57,11 @@ pub(crate) fn changes_rows(text: &str) -> bool {
     first.is_some_and(|first| ["INSERT", "REPLACE", "UPDATE", "DELETE", "WITH"].into_iter().any(|word| first.is(word)))
 }
 
+/// Whether a statement has `MATCH`: what it is compared with is a query of a full-text search.
+pub(crate) fn searches(text: &str) -> bool {
+    tokens(text).any(|(token, _)| token.is("MATCH"))
+}
+
 /// A statement without the semicolons that end it, and without what comments follow them: not every server takes those.
 pub(crate) fn before_end(text: &str) -> &str {
     let mut end = None;
@@ -187,6 +192,20 @@ mod tests {
         for text in writes {
             let returns = text.contains("RETURNING");
             assert_eq!(check(text, "libsql"), Ok(Effect { reads: false, returns }), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_search_has_match_outside_of_quotes_and_comments() {
+        for text in [
+            "SELECT * FROM docs WHERE docs match ?1",
+            "SELECT 1 WHERE a/**/MATCH'x'",
+            "DELETE FROM t WHERE id IN (SELECT id FROM d WHERE d MATCH ?)",
+        ] {
+            assert!(searches(text), "{text}");
+        }
+        for text in ["SELECT 'a MATCH b'", "SELECT matched, \"match\" FROM t -- MATCH", "SELECT 1 /* MATCH */", ""] {
+            assert!(!searches(text), "{text}");
         }
     }
 

@@ -9,14 +9,13 @@ use core::{
     task::Poll,
 };
 
+use super::{Shared, warn};
 use crate::{
-    Error,
     app::Concurrency,
     fault::{Fault, FaultResult, Stage},
     pipeline::{
         gates::{Gate, Place, SharedPlace, Turn},
-        record::Subject,
-        run::{Run, TARGET},
+        run::Run,
     },
     ports::{Entered, LocalFuture, Places},
 };
@@ -26,8 +25,6 @@ const MARGIN_MS: u64 = 30_000;
 /// How long the first of an isolate's calls that wait looks away from the store, in milliseconds: for each that comes before it, and at most.
 const LOOK_MS: u64 = 5;
 const LONGEST_LOOK_MS: u64 = 200;
-/// How long a failing store is not mentioned again, in milliseconds.
-const QUIET_MS: u64 = 10_000;
 
 /// What a call holds while it runs.
 pub(super) enum Held<'a> {
@@ -62,7 +59,7 @@ async fn shared<'a>(run: &Run<'a>, limit: &Concurrency, gate: &'a Gate, places: 
         Ok(Entered::Waits { turn, ahead }) => (SharedPlace::of(places, gate, turn), ahead),
         Ok(Entered::Full) => return Err(busy(limit).into()),
         Err(error) => {
-            warn(run, error);
+            warn(run, Shared::Places, error);
             return Ok(None);
         }
     };
@@ -82,25 +79,11 @@ async fn shared<'a>(run: &Run<'a>, limit: &Concurrency, gate: &'a Gate, places: 
             Ok(Entered::Waits { ahead: now, .. }) => ahead = now,
             Ok(Entered::Full) => return Err(busy(limit).into()),
             // Its turn stands: it looks again.
-            Err(error) => warn(run, error),
+            Err(error) => warn(run, Shared::Places, error),
         }
     }
     drop(bell);
     Ok(Some(place))
-}
-
-/// Says that the store fails; not with every call.
-fn warn(run: &Run<'_>, error: Error) {
-    let now_ms = run.pipeline.ports.clock.now_ms();
-    if now_ms < run.pipeline.counts.quiet_until_ms.replace(now_ms.saturating_add(QUIET_MS)) {
-        return;
-    }
-    let Subject { tool, request_id, .. } = run.subject();
-    let error = run.pipeline.secrets.strike_error(error);
-    tracing::warn!(
-        target: TARGET, tool, request_id, %error, detail = error.source,
-        "calls cannot take places in the store; until it works, each isolate limits how many it runs itself"
-    );
 }
 
 /// A place of the isolate.

@@ -13,15 +13,15 @@
 use alloc::{format, vec::Vec};
 use sha2::{Digest as _, Sha256};
 
+use super::{Shared, warn};
 use crate::{
-    Error, ErrorKind, Json, Result,
+    ErrorKind, Json, Result,
     app::RateLimit,
     fault::{Fault, FaultResult, Stage},
     hex,
     pipeline::{
         identity::canonical,
-        record::Subject,
-        run::{Run, TARGET},
+        run::Run,
         scope::Scope,
         window::{Digest, Verdict, Window},
     },
@@ -31,8 +31,6 @@ use crate::{
 const VERSION: &str = "millrace-rate-1";
 /// How long a state of a call that asked something is remembered, in seconds: as long as it opens.
 const STATE_S: u32 = 3600;
-/// How long a failing store is not mentioned again, in milliseconds.
-const QUIET_MS: u64 = 10_000;
 
 /// Checks `limits.rate` of the tool.
 ///
@@ -87,26 +85,12 @@ async fn is_next_round(run: &Run<'_>) -> bool {
     let is_first = match run.pipeline.ports.state.put_if_absent(&key, run.identity().as_bytes(), b"used", STATE_S).await {
         Ok(there) => there.is_none(),
         Err(error) => {
-            warn(run, error);
+            warn(run, Shared::Counts, error);
             false
         }
     };
     run.dialogue.is_next_round.set(Some(is_first));
     is_first
-}
-
-/// Says that the store fails; not with every call.
-fn warn(run: &Run<'_>, error: Error) {
-    let now_ms = run.pipeline.ports.clock.now_ms();
-    if now_ms < run.pipeline.counts.quiet_until_ms.replace(now_ms.saturating_add(QUIET_MS)) {
-        return;
-    }
-    let Subject { tool, request_id, .. } = run.subject();
-    let error = run.pipeline.secrets.strike_error(error);
-    tracing::warn!(
-        target: TARGET, tool, request_id, %error, detail = error.source,
-        "calls cannot be counted in the store; until it works, each isolate limits by its own count"
-    );
 }
 
 /// Counts in the store, or by the isolate alone.
@@ -116,7 +100,7 @@ async fn pass(window: &Window, run: &Run<'_>) -> Verdict {
         Ok(verdict) => verdict,
         Err(error) => {
             let window = if error.kind == ErrorKind::Busy { &window.of_others(owner.as_bytes()) } else { window };
-            warn(run, error);
+            warn(run, Shared::Counts, error);
             run.pipeline.counts.pass(window, owner.as_bytes(), run.pipeline.ports.clock.now_ms())
         }
     }

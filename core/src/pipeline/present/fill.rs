@@ -6,7 +6,7 @@ use super::inline::{push_inline, push_mermaid};
 use crate::{
     Json,
     app::{Piece, Root, Source, Template, TemplatePart, ValueTemplate, ValueText},
-    expression::{Expression, Patterns},
+    expression::Expression,
     pipeline::{
         json_text::{push_text, text_of},
         run::Run,
@@ -44,8 +44,7 @@ impl<'a> Sight<'a> {
         roots.push(("items", self.items));
         roots.extend(self.item.map(|item| ("item", item)));
         roots.extend(self.run.auth.as_ref().map(|auth| ("auth", auth)));
-        let patterns: &dyn Patterns = &self.run.pipeline.patterns;
-        when.holds_within(&roots, patterns, &self.run.steps_left)
+        self.run.holds(when, &roots, &self.run.steps_left, ("returns", None))
     }
 
     /// The value of a placeholder; `None` where nothing is there.

@@ -107,21 +107,21 @@ struct BatchResult<'a> {
     step_errors: Vec<Option<HranaError<'a>>>,
 }
 
-/// Reads the answer to a batch of so many steps.
+/// Reads the answer to a batch of these steps.
 ///
 /// # Errors
 /// The batch as a whole failed. What its steps did is not known, unless the failure says so.
-pub(in crate::libsql) fn parse_batch(response: &HttpResponse, count: usize) -> Result<BatchReply, StatementFailure> {
-    let (BatchResult { step_results, step_errors }, baton) = first(response)?;
-    if step_results.len() != count || step_errors.len() != count {
+pub(in crate::libsql) fn parse_batch(response: &HttpResponse, steps: &[Step<'_>]) -> Result<BatchReply, StatementFailure> {
+    let (BatchResult { step_results, step_errors }, baton) = first(response, "")?;
+    if step_results.len() != steps.len() || step_errors.len() != steps.len() {
         return Err(broken().into());
     }
-    let step = |(result, error): (Option<StatementResult<'_>>, Option<HranaError<'_>>)| match (result, error) {
-        (_, Some(said)) => Some(Err(hrana_error::of_statement(&said.code.unwrap_or_default(), &said.message))),
+    let step = |((result, error), step): ((Option<StatementResult<'_>>, Option<HranaError<'_>>), &Step<'_>)| match (result, error) {
+        (_, Some(said)) => Some(Err(hrana_error::of_statement(&said.code.unwrap_or_default(), &said.message, step.text))),
         (Some(result), None) => Some(rows_of(result)),
         (None, None) => None,
     };
-    Ok(BatchReply { steps: step_results.into_iter().zip(step_errors).map(step).collect(), baton })
+    Ok(BatchReply { steps: step_results.into_iter().zip(step_errors).zip(steps).map(step).collect(), baton })
 }
 
 impl BatchReply {

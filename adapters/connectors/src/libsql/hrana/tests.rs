@@ -68,7 +68,7 @@ fn every_value_has_its_form() {
 }
 
 fn answer(body: &str) -> Result<Rows, StatementFailure> {
-    parse(&HttpResponse { status: 200, headers: Headers::new(), body: body.as_bytes().to_vec() })
+    parse(&HttpResponse { status: 200, headers: Headers::new(), body: body.as_bytes().to_vec() }, "SELECT 1")
 }
 
 fn one_cell(cell: &str) -> Result<Value, Execution> {
