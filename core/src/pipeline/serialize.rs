@@ -22,7 +22,7 @@ use super::{
 use crate::{
     Json,
     app::{ErrorStyle, Limits, OnExceed, PathStep, Tool},
-    fault::{Change, Fault, FaultResult, Stage},
+    fault::{Change, Fault, FaultResult, Severity, Stage},
     hidden::{self, visible},
     toon::toon,
 };

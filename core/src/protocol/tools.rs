@@ -170,7 +170,7 @@ impl Exchange<'_> {
                 let mut result = ToolResult::failed("", fault);
                 let challenge = discovery::challenge_in_result(&field.1, refusal);
                 result.meta.push((discovery::META_CHALLENGES.into(), json!([challenge])));
-                let body = write(self.result(), &result, None, self.selected.version, || false);
+                let body = write(self.result(), &result, None, self.selected.version);
                 let status = if self.reads_results_only(refusal) { 200 } else { failure.status };
                 RpcError { status, message_body: Some(body), ..failure }
             }
