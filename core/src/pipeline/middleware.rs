@@ -128,7 +128,7 @@ fn defect(run: &Run<'_>, script: &ScriptRef, problem: &str) -> Fault {
 /// Refuses a caller that was not granted what is required. One that nobody named is asked who it is.
 pub(super) fn require_scope(run: &Run<'_>, stage: Stage, principal: Option<&Json>, required: &RequiredScopes) -> FaultResult<()> {
     let Some(missing) = required.missing(&run.pipeline.app.authorization, &scopes::granted(principal)) else { return Ok(()) };
-    if principal.is_none_or(identity::is_nobody) {
+    if principal.and_then(Json::as_object).is_none_or(identity::is_nobody) {
         let mut fault = Fault::new(stage, "UNAUTHORIZED", format!("Unauthorized: callers without credentials lack {missing}."))
             .suggesting("Send valid credentials: without them, every call is refused.");
         fault.refusal = Some(Refusal::Unauthorized);
