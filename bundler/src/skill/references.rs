@@ -222,7 +222,7 @@ impl<'a> Surroundings<'a> {
     /// Whether a word is the name of a tool but for a letter or two.
     fn is_almost(&self, word: &str) -> bool {
         let is_near = |tool: &&str| tool.len().abs_diff(word.len()) <= MOST_DIFFERENT && strsim::osa_distance(word, tool) <= MOST_DIFFERENT;
-        word.len() >= SHORTEST && self.is_spelt_alike(word) && self.tools.keys().any(|tool| is_near(&tool))
+        word.len() >= SHORTEST && self.is_spelt_alike(word) && self.tools.keys().any(|tool| is_near(tool))
     }
 
     fn uri(&self, compiler: &mut Compiler<'_>, text: &Text<'_>, place: &Place, meaning: Option<Meaning>) -> Option<NamedPart> {
