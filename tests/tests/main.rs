@@ -8,6 +8,7 @@ mod clickhouse;
 mod clients;
 mod conformance;
 mod connect;
+mod converters;
 mod corpus;
 mod d1_rest;
 mod databases;
