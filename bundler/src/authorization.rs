@@ -18,6 +18,7 @@ use crate::{
     compiler::Compiler,
     descriptor,
     field::{Field, Shape},
+    names::SKILL_SCHEME,
     required_scopes::{REQUIRE_SCOPE, WORDS, not_a_scope, required_scopes, words},
     scope::PathScope,
     yaml::{Document, Entry, Node},
@@ -204,15 +205,19 @@ fn open_parts(tools: &[Tool], prompts: &[Prompt], resources: &[Resource]) -> Vec
             Content::Tool { used, .. } => is_open_at(used.tool),
             _ => true,
         };
-        resource.scopes.is_none() && of_tool
+        // A skill tells how to use the tools: for whom they are closed, it is of no use.
+        resource.scopes.is_none()
+            && of_tool
+            && !["uri", "uriTemplate"].iter().any(|member| said(resource, member).starts_with(SKILL_SCHEME))
     };
-    let open_resources = resources.iter().filter(is_open_resource).map(|resource| format!("the resource `{}`", name_of(resource)));
+    let open_resources = resources.iter().filter(is_open_resource).map(|resource| format!("the resource `{}`", said(resource, "name")));
     open_tools.chain(open_prompts).chain(open_resources).collect()
 }
 
-fn name_of(resource: &Resource) -> String {
+/// What the entry of a resource says in a member.
+fn said(resource: &Resource, member: &str) -> String {
     let entry: Option<Value> = serde_json::from_str(&resource.descriptor).ok();
-    entry.and_then(|entry| Some(entry.get("name")?.as_str()?.to_owned())).unwrap_or_default()
+    entry.and_then(|entry| Some(entry.get(member)?.as_str()?.to_owned())).unwrap_or_default()
 }
 
 /// ``the tool `a` and 2 more``

@@ -1,6 +1,6 @@
 //! The entries of `tools/list`, `prompts/list` and the resource lists, as JSON text. Members always come in the same order.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::input::{DeclaredInput, schema::members};
 

@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     compiler::Compiler,
+    field::{Field, Record, Shape},
     resource::{file, mime},
     yaml::{Document, Node},
 };
@@ -18,6 +19,23 @@ use crate::{
 const MAX_ICON: usize = 32 << 10;
 /// How many bytes of a digest clients see.
 const DIGEST_BYTES: usize = 4;
+
+/// One of `icons`
+pub(crate) static ICON: Record = Record {
+    name: "icon",
+    noun: "an icon",
+    doc: "One icon.",
+    fields: &[
+        Field::new(
+            "src",
+            Shape::Text,
+            "Its address: an `https:` or `data:` URI; in `server.icons` also a file of the app, such as `icon.png`.",
+        ),
+        Field::new("mime_type", Shape::Text, "Its MIME type: `image/png`."),
+        Field::new("sizes", Shape::List(&Shape::Text), "Its sizes: `48x48`, or `any`."),
+        Field::new("theme", Shape::Word(&["light", "dark"], &[]), "The background that it is designed for."),
+    ],
+};
 
 /// Reads what `server` says of the server itself.
 pub(crate) fn read(compiler: &mut Compiler<'_>, document: &Document, server: &Node) -> Identity {

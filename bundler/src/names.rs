@@ -1,5 +1,8 @@
 //! Names: what they may be, how they come from paths, which one was meant.
 
+/// The scheme of the files of skills.
+pub(crate) const SKILL_SCHEME: &str = "skill://";
+
 /// Whether it fits `^[a-z][a-z0-9_-]*$`: the name of an app.
 pub(crate) fn is_app_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())

@@ -11,7 +11,7 @@ use crate::{
     compiler::Compiler,
     descriptor,
     field::{Field, Record, Shape},
-    names::{is_name, meant},
+    names::{SKILL_SCHEME, is_name, meant},
     tool_use::{self, ToolCaller, Tools},
     tree::{is_config, parent},
     yaml::{Data, Document, Node},
@@ -81,9 +81,6 @@ pub(crate) static INLINE_RESOURCE: Record = Record {
         FEATURE_SCOPES,
     ],
 };
-
-/// The scheme of the files of skills.
-pub(crate) const SKILL_SCHEME: &str = "skill://";
 
 const URI: Field = Field::new("uri", Shape::Text, "The URI: `docs://manual`. Either this or `uri_template`.");
 const URI_TEMPLATE: Field = Field::new(

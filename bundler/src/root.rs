@@ -24,7 +24,6 @@ use crate::{
     source::Source,
     statement::Substitution,
     sync::{self, ROOT_SYNC},
-    tool::ICON,
     tree::Item,
     yaml::{Data, Document, Node},
 };
@@ -170,7 +169,7 @@ static SERVER: Record = Record {
             "The name that people know the server by. Clients get it from 2025-06-18 on; without it, they show `name`.",
         ),
         Field::new("website", Shape::Text, "Its website: a URL. Clients get it from 2025-11-25 on."),
-        Field::new("icons", Shape::List(&Shape::Record(&ICON)), "Its icons. Clients get them from 2025-11-25 on."),
+        Field::new("icons", Shape::List(&Shape::Record(&identity::ICON)), "Its icons. Clients get them from 2025-11-25 on."),
         Field::new(
             "port",
             Shape::OneOf(&[Shape::Int(0, 65_535), Shape::Text]),

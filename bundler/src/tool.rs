@@ -64,7 +64,7 @@ pub(crate) static TOOL: Record = Record {
         )
         .default("query if the statement only reads, else action"),
         Field::new("annotations", Shape::Record(&ANNOTATIONS), "Hints for MCP clients, beside what is known of the tool; one that contradicts that is an error."),
-        Field::new("icons", Shape::List(&Shape::Record(&ICON)), "Icons of the tool."),
+        Field::new("icons", Shape::List(&Shape::Record(&identity::ICON)), "Icons of the tool."),
         Field::new("tags", Shape::List(&Shape::Text), "Words that group the tools."),
         Field::new("use", Shape::Text, "The adapter that runs `statement` or `transaction`."),
         Field::new(
@@ -141,23 +141,6 @@ static ANNOTATIONS: Record = Record {
         Field::new("destructiveHint", Shape::Bool, "It may change or remove what is there.").default("what is known"),
         Field::new("idempotentHint", Shape::Bool, "A second call with the same inputs has no further effect.").default("what is known"),
         Field::new("openWorldHint", Shape::Bool, "It interacts with systems outside the app's own data.").default("what is known"),
-    ],
-};
-
-/// One of `icons`
-pub(crate) static ICON: Record = Record {
-    name: "icon",
-    noun: "an icon",
-    doc: "One icon.",
-    fields: &[
-        Field::new(
-            "src",
-            Shape::Text,
-            "Its address: an `https:` or `data:` URI; in `server.icons` also a file of the app, such as `icon.png`.",
-        ),
-        Field::new("mime_type", Shape::Text, "Its MIME type: `image/png`."),
-        Field::new("sizes", Shape::List(&Shape::Text), "Its sizes: `48x48`, or `any`."),
-        Field::new("theme", Shape::Word(&["light", "dark"], &[]), "The background that it is designed for."),
     ],
 };
 

@@ -97,7 +97,7 @@ fn a_text_as_it_is_is_no_affair_of_clients() {
     let tool = "description: x\nhandler: ./handler.ts\noutput:\n  type: object\n  properties:\n    text: { type: string }\n    \
                 raw: { type: string, text: as_is }\n    list: { type: array, items: { type: object, additionalProperties: { type: string, text: as_is } } }\n";
     let script = "export default () => ({ raw: 'x' });\n";
-    let files = [("millrace.yaml", "name: shop"), ("app/tools/a/config.yaml", tool), ("app/tools/a/handler.ts", script)];
+    let files = [("millrace.yaml", "name: shop\nclients: []"), ("app/tools/a/config.yaml", tool), ("app/tools/a/handler.ts", script)];
     let report = build(&files);
     assert_eq!(told(&report), "");
     let tool = &report.app.unwrap().tools[0];

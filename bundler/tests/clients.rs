@@ -40,7 +40,9 @@ fn apps(construct: &str) -> [Vec<(String, String)>; 2] {
         "`limits.output` allows more than clients take" => {
             ["1100kb", "90kb"].map(|size| one(&described(&format!("limits: {{ output: {size} }}")), HANDLER))
         }
-        "the block stands beside structured content" | "the result contains a resource or a link to one" | "the result contains audio" => {
+        "the result has a block beside structured content"
+        | "the result contains a resource or a link to one"
+        | "the result contains audio" => {
             let block = match construct {
                 "the result contains audio" => ".audio('', 'audio/wav')",
                 "the result contains a resource or a link to one" => ".resourceLink({ uri: 'a://b', name: 'b' })",

@@ -1,5 +1,7 @@
 //! What a skill becomes: resources, an entry with digests, and folders.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot write its files fails")]
+
 use std::{collections::BTreeMap, fs, path::Path};
 
 use crate::support::{options, told};

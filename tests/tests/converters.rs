@@ -6,12 +6,7 @@
 
 use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path, process::Command};
 
-use millrace_tests::{
-    Case, Exchange, Group,
-    case::root,
-    direct, groups,
-    new_app::NewApp,
-};
+use millrace_tests::{Case, Exchange, Group, case::root, direct, groups, new_app::NewApp};
 use serde_json::{Value as Json, json};
 
 use crate::clients::installed;
@@ -78,7 +73,13 @@ fn input(numbers: &mut Numbers, depth: u64) -> String {
         "string" => match numbers.below(4) {
             0 => text += ", min: 1, max: 40, pattern: \"^[a-z]+$\"",
             1 => text += ", enum: [low, medium, high]",
-            2 => _ = write!(text, ", format: {}", numbers.one_of(&["email", "uri", "hostname", "ipv4", "ipv6", "uuid", "date", "time", "date-time"])),
+            2 => {
+                _ = write!(
+                    text,
+                    ", format: {}",
+                    numbers.one_of(&["email", "uri", "hostname", "ipv4", "ipv6", "uuid", "date", "time", "date-time"])
+                )
+            }
             _ => {}
         },
         "int" | "float" if numbers.below(2) == 0 => text += ", min: 0, max: 100",

@@ -84,19 +84,15 @@ fn is_hidden(character: char) -> bool {
     HIDDEN.iter().any(|hidden| hidden.starts_with(character))
 }
 
-/// What of an answer is hidden, its texts as a client sees them, and those in JSON that a text is.
+/// Joiners and a variant where they belong, in a row of the database and in a notice of ours.
+const BELONGING: [&str; 3] = ["👩\u{200d}👩\u{200d}👧", "می\u{200c}خ", "⚠\u{fe0f}"];
+
+/// What of an answer is hidden, in its texts as a client sees them. JSON in a text is seen as it is written.
 fn hidden_in(value: &Json, found: &mut String) {
     match value {
-        Json::String(text) => {
-            if text.contains(is_hidden) {
-                // Writing to a string does not fail.
-                let _ = writeln!(found, "{text:?}");
-            }
-            if text.starts_with(['{', '[', '"'])
-                && let Ok(inner) = serde_json::from_str(text)
-            {
-                hidden_in(&inner, found);
-            }
+        Json::String(text) if text.contains(is_hidden) => {
+            // Writing to a string does not fail.
+            let _ = writeln!(found, "{text:?}");
         }
         Json::Array(elements) => elements.iter().for_each(|element| hidden_in(element, found)),
         Json::Object(members) => members.iter().for_each(|(name, member)| {
@@ -147,6 +143,7 @@ fn no_value_whispers_to_a_model() {
         "confirmed",
         "told",
         "empty",
+        "ruled",
     ];
     let mut requests: Vec<Exchange> = Vec::new();
     for _ in 0..VALUES {
@@ -162,7 +159,7 @@ fn no_value_whispers_to_a_model() {
     let completes = json!({ "ref": { "type": "ref/prompt", "name": "write" }, "argument": { "name": "text", "value": "" } });
     requests
         .extend([request("resources/read", "note://all", json!({ "uri": "note://all" })), request("completion/complete", "", completes)]);
-    requests.extend(["rows", "pivoted", "presented", "toon", "mapped", "ruled"].map(|tool| call(tool, &json!({}))));
+    requests.extend(["rows", "pivoted", "presented", "toon", "mapped"].map(|tool| call(tool, &json!({}))));
     let sent = requests.len();
     let group = groups().into_iter().find(|group| group.name == "whisper").expect("the group `whisper`");
     let case = Case { name: "values".to_owned(), expected: std::path::PathBuf::new(), requests };
@@ -171,6 +168,7 @@ fn no_value_whispers_to_a_model() {
     assert_eq!(answers.len(), sent);
     let (mut problems, mut escapes) = (String::new(), 0);
     for (request, answer) in group.cases[0].requests.iter().zip(&answers) {
+        let answer = BELONGING.iter().fold(answer.clone(), |answer, belonging| answer.replace(belonging, ""));
         let messages: Vec<Json> = answer
             .lines()
             .filter_map(|line| serde_json::from_str(line.strip_prefix("data: ").unwrap_or(line)).ok())

@@ -27,6 +27,7 @@
 
 mod address;
 mod call_records;
+mod kept;
 mod lists;
 mod reply;
 mod step;
@@ -52,7 +53,7 @@ use crate::{
     shared::{Effect, Execution, ReadOnly, Retry, StatementFailure, max_response_bytes, own_query, timed_out},
 };
 use address::NeonAddress;
-use lists::Kept;
+use kept::Kept;
 use reply::Refusal;
 use step::{Step, timeout_ms};
 use transaction::Steps;

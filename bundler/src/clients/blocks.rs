@@ -4,7 +4,7 @@ use std::{ops::Range, sync::LazyLock};
 
 use regex::Regex;
 
-use super::Construct;
+use super::table::Construct;
 
 /// Every block that a client may drop: where the method is named, and why. `has_data`: the tool declares structured content.
 pub(super) fn find(script: &str, has_data: bool) -> Vec<(Range<usize>, Construct)> {

@@ -1,6 +1,6 @@
 //! Schemas that authors write: what in them a client does not take.
 
-use super::{Construct, costs};
+use super::table::{Construct, Row, costs};
 use crate::{
     compiler::Compiler,
     yaml::{Data, Document, Entry, Node},
@@ -60,7 +60,7 @@ impl Walk<'_, '_> {
     fn found(&mut self, construct: Construct, range: std::ops::Range<usize>) {
         let all = self.compiler.clients.rows(construct);
         let of_outputs: Vec<_> = all.iter().copied().filter(|row| row.outputs).collect();
-        let says = |rows: &[&super::Row]| costs(rows, |_| String::new());
+        let says = |rows: &[&Row]| costs(rows, |_| String::new());
         let said = match (self.side, of_outputs.is_empty()) {
             _ if all.is_empty() => return,
             (Side::Inputs, _) => says(&all),

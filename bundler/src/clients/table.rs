@@ -2,6 +2,8 @@
 //!
 //! It is the only place that knows clients. `check` warns by it, and `docs/clients.md` shows it; a test holds a case against each row.
 
+use crate::names::all_of;
+
 /// A client.
 #[derive(Debug)]
 pub(super) struct Client {
@@ -269,7 +271,7 @@ impl Construct {
             InstructionsLength => "`instructions` are too long",
             CallTime => "`limits.timeout` is longer than clients wait",
             AnswerLength => "`limits.output` allows more than clients take",
-            BesideData => "the block stands beside structured content",
+            BesideData => "the result has a block beside structured content",
             EmbeddedResource => "the result contains a resource or a link to one",
             Audio => "the result contains audio",
             TopLevelChoice => "a choice at the top of the schema",
@@ -318,4 +320,20 @@ impl Construct {
             Dialect => "Leave `$schema` out: it is 2020-12 without it, too.",
         }
     }
+}
+
+/// What happens in which clients: "the tool is dropped in A and B; calls are rejected in C".
+pub(super) fn costs(rows: &[&Row], detail: impl Fn(&Row) -> String) -> String {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for row in rows {
+        let name = CLIENTS.iter().find(|client| client.id == row.client).map_or(row.client, |client| client.name);
+        let key = format!("{} in {{}}{}", row.happens, detail(row));
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((key, vec![name])),
+        }
+    }
+    // The names are no code.
+    let said = groups.iter().map(|(key, names)| key.replacen("{}", &all_of(names).replace('`', ""), 1));
+    said.collect::<Vec<_>>().join("; ")
 }

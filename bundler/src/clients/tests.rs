@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::*;
+use super::{
+    table::{CLIENTS, ROWS},
+    *,
+};
 
 #[test]
 fn every_name_of_a_client_means_one() {

@@ -20,8 +20,7 @@ use super::markdown::{Place, places};
 use crate::{
     Severity,
     compiler::Compiler,
-    names::{is_name, meant},
-    resource::SKILL_SCHEME,
+    names::{SKILL_SCHEME, is_name, meant},
     source::Source,
     tool_use::Tools,
     yaml::{Data, Document, Node},
@@ -222,7 +221,7 @@ impl<'a> Surroundings<'a> {
     /// Whether a word is the name of a tool but for a letter or two.
     fn is_almost(&self, word: &str) -> bool {
         let is_near = |tool: &&str| tool.len().abs_diff(word.len()) <= MOST_DIFFERENT && strsim::osa_distance(word, tool) <= MOST_DIFFERENT;
-        word.len() >= SHORTEST && self.is_spelt_alike(word) && self.tools.keys().any(|tool| is_near(tool))
+        word.len() >= SHORTEST && self.is_spelt_alike(word) && self.tools.keys().any(is_near)
     }
 
     fn uri(&self, compiler: &mut Compiler<'_>, text: &Text<'_>, place: &Place, meaning: Option<Meaning>) -> Option<NamedPart> {

@@ -22,6 +22,8 @@ use serde_json::{Map, json};
 use super::{json_text::text_of, result::ContentBlock};
 use crate::{Json, fault::push_attribute};
 
+/// The member of `_meta` that says what is missing: `shown` and `total` rows, whether the database has `more`, and how many blocks.
+pub(super) const TRUNCATED_META: &str = "millrace/truncated";
 /// The tag of UI blocks.
 const UI: &str = "ui_passthrough";
 /// What can be shown, by the name of its helper.

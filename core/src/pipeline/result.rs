@@ -6,6 +6,7 @@ use super::json_text::text_of;
 use crate::{
     Json,
     fault::{Fault, Severity},
+    hidden,
 };
 
 /// What stage *serialize* makes: a `CallToolResult` of any era.
@@ -29,10 +30,13 @@ const ERROR_META: &str = "millrace/error";
 impl ToolResult {
     /// The result of a call of `tool` that ended with a fault.
     pub(crate) fn failed(tool: &str, fault: &Fault) -> Self {
+        let (mut text, mut meta) = (fault.envelope(tool), fault.meta());
+        hidden::reveal(&mut text);
+        hidden::reveal_json(&mut meta, &[]);
         Self {
-            content: vec![ContentBlock::Text(fault.envelope(tool))],
+            content: vec![ContentBlock::Text(text)],
             is_error: fault.severity != Severity::Warning,
-            meta: vec![(ERROR_META.into(), fault.meta())],
+            meta: vec![(ERROR_META.into(), meta)],
             ..Self::default()
         }
     }

@@ -86,7 +86,7 @@ fn beginning(text: &str, most: usize) -> ToolResult {
     let shown = ContentBlock::Text(text.get(..end).unwrap_or_default().into());
     ToolResult {
         content: vec![shown, blocks::cut_text(end, text.len())],
-        meta: vec![(shrink::TRUNCATED_META.into(), meta)],
+        meta: vec![(blocks::TRUNCATED_META.into(), meta)],
         ..ToolResult::default()
     }
 }
@@ -168,7 +168,7 @@ fn json_text(value: &impl Serialize) -> FaultResult<String> {
 fn truncated(run: &Run<'_>, mut content: AuthoredContent, rows: usize) -> Box<AuthoredContent> {
     content.double_structured();
     // A presenter that shows fewer of them has said how many.
-    if !content.meta.contains_key(shrink::TRUNCATED_META) {
+    if !content.meta.contains_key(blocks::TRUNCATED_META) {
         shrink::note(&mut content, "shown", rows.into());
     }
     shrink::note(&mut content, "more", true.into());

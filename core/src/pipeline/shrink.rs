@@ -9,7 +9,7 @@ use alloc::{boxed::Box, vec::Vec};
 use serde_json::json;
 
 use super::{
-    blocks,
+    blocks::{self, TRUNCATED_META},
     content::AuthoredContent,
     length::{json_length, length},
     output::ToolOutput,
@@ -18,9 +18,6 @@ use super::{
     run::Run,
 };
 use crate::{Json, fault::FaultResult};
-
-/// The member of `_meta` that says what is missing: `shown` and `total` rows, whether the database has `more`, and how many blocks.
-pub(super) const TRUNCATED_META: &str = "millrace/truncated";
 
 /// The result within so many bytes; `None` where it cannot shrink that far.
 ///

@@ -45,7 +45,8 @@ impl Exchange<'_> {
 
     async fn admit_to(&self, skill: &Skill) -> Result<(), RpcError> {
         let resource = self.app().resources.get(skill.resource as usize);
-        let operation = Operation { scopes: resource.and_then(|resource| resource.scopes.as_ref()), messages: &[], tool: None, needs_caller: false };
+        let operation =
+            Operation { scopes: resource.and_then(|resource| resource.scopes.as_ref()), messages: &[], tool: None, needs_caller: false };
         self.admit(&skill.uri, operation).await
     }
 }

@@ -242,7 +242,7 @@ fn hostile_inputs_make_short_answers() {
     assert!(!problems[0].contains('\n'));
 
     let result = run(&World::new(), script_tool(), json!({"</field><x y='\"&": 1})).unwrap();
-    assert!(text(&result).contains("Unknown fields: '&lt;/field>&lt;x y='\"&amp;'. Allowed"));
+    assert!(text(&result).contains("Unknown fields: '\\u003c/field\\u003e\\u003cx y='\"&amp;'. Allowed"));
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn tools_are_called() {
     let called = result(&endpoint, &Ask::legacy("tools/call", json!({"name": "echo", "arguments": {"region": "e\"u\u{1}"}})));
     assert_eq!(called["isError"], false);
     let text = called["content"][0]["text"].as_str().unwrap();
-    assert_eq!(serde_json::from_str::<Json>(text).unwrap()["region"], "e\"u\u{1}");
+    assert_eq!(serde_json::from_str::<Json>(text).unwrap()["region"], "e\"u[U+0001]");
 
     let failed = result(&endpoint, &Ask::modern("tools/call", json!({"name": "fail"})));
     assert_eq!(failed["isError"], true);

@@ -9,7 +9,7 @@ use millrace_core::{
     value::{Rows, Value},
 };
 
-use super::{Neon, Step, reply, typed};
+use super::{Neon, Step, kept::Kept, reply, typed};
 use crate::{
     postgres_text::{
         Parameter,
@@ -18,13 +18,6 @@ use crate::{
     },
     shared::StatementFailure,
 };
-
-/// A statement whose lists were written as was found out for an earlier call.
-pub(super) struct Kept {
-    text: String,
-    values: Vec<Value>,
-    forms: Option<Vec<ListForm>>,
-}
 
 impl Neon {
     /// The values of a statement, with its lists as their places take them.

@@ -58,13 +58,13 @@ fn exit_codes_are_0_good_1_wrong_2_usage() {
 #[test]
 fn check_speaks_json() {
     let said = run(app().path(), &["check", "--json"]);
-    let list = |revision: &str| json!({ "revision": revision, "bytes": 264, "tokens": 66 });
-    let open = json!({ "tool": "get-item", "file": "app/tools/get-item/config.yaml", "bytes": 1_048_576, "tokens": 262_144, "limit": "limits.output", "reason": "it has neither `returns` nor `output`" });
+    let list = |revision: &str| json!({ "revision": revision, "bytes": 426, "tokens": 107 });
+    let open = json!({ "tool": "get-item", "file": "app/tools/get-item/config.yaml", "bytes": 50_000, "tokens": 12_500, "limit": "limits.output", "reason": "it has neither `returns` nor `output`" });
     let sizes = json!({ "lists": [list("2026-07-28"), list("2025-11-25")], "answers": [open] });
     assert_eq!(
         said.json(),
         json!({ "ok": true, "diagnostics": [], "connections": [], "sizes": sizes, "audits": [],
-            "statements": [], "lock": [], "tenants": [] })
+            "sign_in": null, "statements": [], "lock": [], "tenants": [] })
     );
 
     let said = run(broken().path(), &["check", "--json"]);
@@ -102,7 +102,7 @@ fn check_measures_what_a_model_reads() {
         let line = format!("  {tool:8}  {bytes:>8}  {}\n", of(tool));
         assert!(said.out.contains(&line), "{line}: {}", said.out);
     }
-    let open = format!("  get-item   1048576  {}  `limits.output`: it has neither `returns` nor `output`\n", of("get-item"));
+    let open = format!("  get-item     50000  {}  `limits.output`: it has neither `returns` nor `output`\n", of("get-item"));
     assert!(said.out.contains(&open), "{}", said.out);
     // A list has the output schema wrapped for those who know no other structured content than objects.
     assert!(said.out.contains("`tools/list`: ") && said.out.contains("; before 2026-07-28: "), "{}", said.out);

@@ -9,7 +9,7 @@ use core::{
     task::Poll,
 };
 
-use super::{Shared, warn};
+use super::store_warning::{Shared, warn};
 use crate::{
     app::Concurrency,
     fault::{Fault, FaultResult, Stage},

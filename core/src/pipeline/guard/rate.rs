@@ -13,7 +13,7 @@
 use alloc::{format, vec::Vec};
 use sha2::{Digest as _, Sha256};
 
-use super::{Shared, warn};
+use super::store_warning::{Shared, warn};
 use crate::{
     ErrorKind, Json, Result,
     app::RateLimit,

@@ -18,13 +18,13 @@ use crate::{
     app::{OnMismatch, Presenter, TextFormat},
     fault::FaultResult,
     pipeline::{
+        blocks::TRUNCATED_META,
         content::{AuthoredContent, DataFormat},
         json_text::word,
         output::ToolOutput,
         record::Subject,
         result::ContentBlock,
         run::{Run, TARGET},
-        shrink::TRUNCATED_META,
     },
 };
 
