@@ -11,7 +11,8 @@ use crate::{
     Diagnostic, Severity,
     app_settings::{Expose, RootSettings},
     compiler::Compiler,
-    tree::MAX_YAML,
+    source::Source,
+    tree::MAX_EMBEDDED,
     yaml::Document,
 };
 
@@ -117,7 +118,10 @@ pub(crate) fn check_app(compiler: &mut Compiler<'_>, document: &Document, app: &
         let Execute::Script(script) = &tool.execute else { continue };
         let Some(script) = app.scripts.get(script.script as usize) else { continue };
         if script.program.contains("response") && !script.path.split('/').any(|part| part == "node_modules") {
-            let Some(source) = compiler.text(&script.path, MAX_YAML) else { continue };
+            // What is wrong with the file itself was reported where it was linked.
+            let Ok(bytes) = compiler.tree.read(&script.path, MAX_EMBEDDED) else { continue };
+            let Ok(text) = String::from_utf8(bytes) else { continue };
+            let source = Source::new(&script.path, text.strip_prefix('\u{feff}').unwrap_or(&text));
             for (range, construct) in blocks::find(&source.text, tool.descriptor.contains("\"outputSchema\"")) {
                 let rows = compiler.clients.rows(construct);
                 if !rows.is_empty() {

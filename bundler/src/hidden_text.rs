@@ -1,13 +1,15 @@
 //! Characters that a model reads and a person does not see, in the texts of an app.
 //!
 //! Descriptions, instructions and prompts are instructions to a model. Tag characters and bidi controls in them serve nothing but to hide
-//! one: they are mistakes. Zero-width characters may have come with a copied text: they are pointed out.
+//! one: they are mistakes. Zero-width characters may have come with a copied text, and isolates that are closed belong to texts in Hebrew
+//! and Arabic: they are pointed out.
 
 use std::ops::Range;
 
 use crate::{
     Problem, Severity,
     findings::Findings,
+    source::Source,
     yaml::{Data, Document, Node},
 };
 
@@ -19,11 +21,12 @@ pub(crate) fn find(text: &str) -> Option<Problem> {
     let mut found: Option<(Severity, Range<usize>, char, usize)> = None;
     let mut before = None;
     let mut flag_ends = 0;
+    let is_balanced = has_balanced_isolates(text);
     for (at, character) in text.char_indices() {
         if character == '\u{1f3f4}' {
             flag_ends = at + flag(&text[at..]);
         }
-        let severity = if at < flag_ends { None } else { severity(character, before) };
+        let severity = if at < flag_ends { None } else { severity(character, before, is_balanced) };
         if let Some(severity) = severity {
             let range = at..at + character.len_utf8();
             found = Some(match found {
@@ -55,8 +58,28 @@ fn flag(text: &str) -> usize {
     if is_flag { text.chars().take(tags + 2).map(char::len_utf8).sum() } else { 0 }
 }
 
-/// How bad a character is after another one; `None` where it can be seen, or joins what needs to be joined.
-fn severity(character: char, before: Option<char>) -> Option<Severity> {
+/// Whether each isolate of a text is closed in its line, as [UAX #9](https://www.unicode.org/reports/tr9/#Explicit_Directional_Isolates)
+/// has it: what follows is then shown in its order.
+fn has_balanced_isolates(text: &str) -> bool {
+    text.lines().all(|line| {
+        let mut open = 0_isize;
+        for character in line.chars() {
+            match character {
+                '\u{2066}'..='\u{2068}' => open += 1,
+                '\u{2069}' => open -= 1,
+                _ => {}
+            }
+            if open < 0 {
+                return false;
+            }
+        }
+        open == 0
+    })
+}
+
+/// How bad a character is after another one; `None` where it can be seen, or joins what needs to be joined. `is_balanced`: the isolates of
+/// the text are.
+fn severity(character: char, before: Option<char>, is_balanced: bool) -> Option<Severity> {
     let is_ideograph = |c: char| matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}');
     let is_joined = |c: char| matches!(c, '\u{600}'..='\u{1fff}' | '\u{2190}'..='\u{2bff}' | '\u{a800}'..='\u{abff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}');
     match character {
@@ -64,6 +87,7 @@ fn severity(character: char, before: Option<char>) -> Option<Severity> {
         '\u{e0000}'..='\u{e007f}' => Some(Severity::Error),
         '\u{e0100}'..='\u{e01ef}' if !before.is_some_and(is_ideograph) => Some(Severity::Error),
         // Embeddings, overrides and isolates.
+        '\u{2066}'..='\u{2069}' if is_balanced => Some(Severity::Warning),
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => Some(Severity::Error),
         // Joiners belong to emoji and to the scripts of Iran and India.
         '\u{200c}' | '\u{200d}' if before.is_some_and(is_joined) => None,
@@ -80,6 +104,22 @@ pub(crate) fn check(document: &Document, findings: &mut Findings) {
     let text = &document.source.text;
     if !text.is_ascii() || text.contains("\\u") || text.contains("\\U") || text.contains("\\x") {
         below(document, &document.root, findings);
+    }
+}
+
+/// Notes what is hidden in a text file that is served as it is.
+pub(crate) fn check_file(path: &str, text: &str, findings: &mut Findings) {
+    if !text.is_ascii() {
+        // A byte order mark is not part of the text.
+        let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        check_from(&Source::new(path, text), start, findings);
+    }
+}
+
+/// Notes what is hidden in a text from a byte on.
+pub(crate) fn check_from(source: &Source, start: usize, findings: &mut Findings) {
+    if let Some(Problem { severity, range, message, help }) = find(source.text.get(start..).unwrap_or_default()) {
+        findings.report(severity, source, start + range.start..start + range.end, message, help.unwrap_or_default());
     }
 }
 
@@ -121,6 +161,10 @@ mod tests {
             ("plain \u{e0041}\u{e0042}", Some((Severity::Error, "U+E0041 and 1 more"))),
             ("a\u{202e}b", Some((Severity::Error, "U+202E,"))),
             ("a\u{2066}b", Some((Severity::Error, "U+2066,"))),
+            ("שלום \u{2066}Millrace\u{2069} ו\u{2067}\u{2068}a\u{2069}\u{2069}", Some((Severity::Warning, "U+2066 and 5 more"))),
+            ("a\u{2069}b\u{2066}", Some((Severity::Error, "U+2069 and 1 more"))),
+            ("a\u{2066}b\n\u{2069}", Some((Severity::Error, "U+2066 and 1 more"))),
+            ("a\u{2066}b\u{2069}\u{202e}", Some((Severity::Error, "U+2066 and 2 more"))),
             ("a\u{e0101}", Some((Severity::Error, "U+E0101,"))),
             ("葛\u{e0101}\u{e0102}", Some((Severity::Error, "U+E0102,"))),
             ("می\u{200c}\u{200d}\u{200c}", Some((Severity::Warning, "U+200D and 1 more"))),

@@ -78,6 +78,7 @@ pub(crate) fn surface(app: &App) -> String {
     app.tools.iter().filter(|tool| tool.listed).for_each(|tool| add(&tool.descriptor));
     app.prompts.iter().for_each(|prompt| add(&prompt.descriptor));
     app.resources.iter().for_each(|resource| add(&resource.descriptor));
+    app.skills.iter().for_each(|skill| add(&skill.descriptor));
     hex::encode(&digest.finalize()[..DIGEST_BYTES])
 }
 

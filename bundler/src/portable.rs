@@ -116,6 +116,27 @@ fn of_kind(kind: &str, schema: &Map<String, Value>, description: Option<(String,
     emitted
 }
 
+/// A schema without the lengths of texts: what is hidden in a text becomes visible, and longer, after it was checked.
+pub(crate) fn without_lengths(mut schema: Value) -> Value {
+    loosen(&mut schema);
+    schema
+}
+
+fn loosen(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            if members.get("maxLength").is_some_and(Value::is_number) {
+                members.shift_remove("maxLength");
+            }
+            // What is compared with a value is none of a schema.
+            let parts = members.iter_mut().filter(|(name, _)| !["enum", "const", "default", "examples"].contains(&name.as_str()));
+            parts.for_each(|(_, part)| loosen(part));
+        }
+        Value::Array(parts) => parts.iter_mut().for_each(loosen),
+        _ => {}
+    }
+}
+
 fn of_object(emitted: &mut Map<String, Value>, schema: &Map<String, Value>) {
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
     let required = schema.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();

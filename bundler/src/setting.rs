@@ -176,8 +176,12 @@ impl LimitSettings {
     /// The limits of a tool, defaults filled in; notes where each came from. `doubled`: it sends its data as structured content, too.
     pub(crate) fn resolve(self, compiler: &mut Compiler<'_>, tool: &str, scope: &ToolScope<'_>, doubled: bool) -> Limits {
         let timeout = self.timeout_ms.unwrap_or_else(|| Located::default(30_000));
-        let on_exceed =
+        let mut on_exceed =
             self.on_exceed.unwrap_or_else(|| Located::default(if self.output_bytes.is_some() { OnExceed::Error } else { OnExceed::Fit }));
+        // Without a limit of the author's, what shrinks is treated as it is by default.
+        if self.output_bytes.is_none() && on_exceed.value == OnExceed::Shrink {
+            on_exceed.value = OnExceed::Fit;
+        }
         let output = self.output_bytes.unwrap_or_else(|| Located::default(default_output(doubled)));
         let loops = self.loops.unwrap_or_else(|| Located::default(2_000_000));
         let recursion = self.recursion.unwrap_or_else(|| Located::default(400));

@@ -23,6 +23,7 @@ use crate::{
     compiler::Compiler,
     descriptor,
     field::Record,
+    hidden_text,
     names::SKILL_SCHEME,
     resource::{embedded, mime},
     source::Source,
@@ -112,7 +113,9 @@ pub(crate) fn read_all(
     }
     resources.sort_by(|a, b| a.0.cmp(&b.0));
     let surroundings = Surroundings::new(&root.name, tools, prompts, &resources, is_whole);
-    let read: Vec<ReadSkill> = drafts.into_iter().filter_map(|draft| draft.finish(compiler, &resources, &surroundings)).collect();
+    let mut read: Vec<ReadSkill> = drafts.into_iter().filter_map(|draft| draft.finish(compiler, &resources, &surroundings)).collect();
+    // Folders are sorted by name, which is another order: `-` comes before the `/` that ends the name in a URI.
+    read.sort_by(|a, b| a.skill.uri.cmp(&b.skill.uri));
     (resources.into_iter().map(|(_, resource)| resource).collect(), read)
 }
 
@@ -133,6 +136,7 @@ fn draft(compiler: &mut Compiler<'_>, root: &RootSettings, folder: &Item, size: 
     }
     let manifest = compiler.text(&path, MAX_YAML)?;
     let front_matter = front_matter::read(compiler, &manifest, &folder.name);
+    hidden_text::check_from(&manifest, front_matter::end(&manifest).unwrap_or(0), &mut compiler.findings);
     let (mut scopes, mut is_certain) = (None, true);
     let configs: Vec<&str> = found.iter().filter(|(name, _)| is_config(name)).map(|(_, item)| item.path.as_str()).collect();
     if let Some(config) = configs.first() {
@@ -176,10 +180,12 @@ fn draft(compiler: &mut Compiler<'_>, root: &RootSettings, folder: &Item, size: 
             compiler.findings.warning(&Source::new(&item.path, ""), 0..0, message, help);
         }
         if name != MANIFEST
-            && name.ends_with(".md")
             && let Ok(text) = std::str::from_utf8(&bytes)
         {
-            texts.push((name.clone(), Source::new(&item.path, text)));
+            hidden_text::check_file(&item.path, text, &mut compiler.findings);
+            if name.ends_with(".md") {
+                texts.push((name.clone(), Source::new(&item.path, text)));
+            }
         }
         let mime_type = mime::guess(&name, &bytes).to_owned();
         files.push(DraftFile { uri: format!("{SKILL_SCHEME}{}/{}", folder.name, encoded(&name)), name, mime_type, bytes });

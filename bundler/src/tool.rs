@@ -18,7 +18,7 @@ use crate::{
     lock,
     middleware::{self, MIDDLEWARE},
     names::{from_path, is_name, meant},
-    portable::of_result,
+    portable::{of_result, without_lengths},
     presenter::{Presenters, RETURNS, Returned},
     root::{EXPOSE, STYLE, SUBSTITUTION, error_style, expose},
     scope::{ContextShape, PathScope, ToolScope},
@@ -291,7 +291,7 @@ fn read(
     let returned = presenters.returns(compiler, &document, &name, &declared, input_schema.is_some(), rows);
     let locked = execute.as_ref().and_then(|execute| locked::of_tool(compiler, &reading, execute));
     let mut output = output;
-    let mut advertised = output.clone();
+    let mut advertised = output.clone().map(without_lengths);
     if document.root.at("output").is_none() && map_output.is_none() && !compiler.imported {
         output = locked.as_deref().map(lock::schema);
         advertised = output.as_ref().map(of_result);

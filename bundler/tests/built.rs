@@ -20,7 +20,7 @@ fn the_entry_of_a_tool_says_everything() {
         r#""status":{"type":"string","description":"A part of the status","pattern":"^[a-z]*$","maxLength":20},"#,
         r#""ids":{"type":"array","minItems":1,"maxItems":100,"items":{"type":"integer","minimum":1},"examples":[[1,2]]},"#,
         r#""sort":{"type":"string","enum":["id","status"],"default":"id"},"#,
-        r#""region":{"type":"string","description":"If null or left out, nothing is given.","x-mcp-header":"Region"},"#,
+        r#""region":{"type":"string","description":"If left out, it is null.","x-mcp-header":"Region"},"#,
         r#""where":{"type":"object","properties":{"from":{"type":"string","description":"A date, for example 2026-01-31."},"#,
         r#""to":{"type":"string","description":"A date, for example 2026-01-31.","default":"2025-12-31"}},"required":["from"]},"#,
         r#""price":{"type":"number","default":1.0}},"required":["ids"]},"annotations":{"title":"Find","readOnlyHint":true,"#,
@@ -438,7 +438,7 @@ fn the_schema_of_every_input() {
         ("{ type: object }", r#"{"type":"object"}"#.into(), true),
         ("{ type: json }", format!("{{{any}]}}"), true),
         ("{ type: json, optional: true, description: D }", format!(r#"{{"description":"D",{any},{{"type":"null"}}]}}"#), false),
-        ("{ type: string, nullable: true }", r#"{"type":"string","description":"If null or left out, nothing is given."}"#.into(), false),
+        ("{ type: string, nullable: true }", r#"{"type":"string","description":"If left out, it is null."}"#.into(), false),
         (
             "{ type: string, nullable: true, enum: [a, null], description: \"`null` for all\" }",
             r#"{"type":"string","description":"`null` for all","enum":["a"]}"#.into(),
@@ -457,7 +457,7 @@ fn the_schema_of_every_input() {
         ),
         (
             "{ type: object, fields: { a: { type: int, nullable: true } } }",
-            r#"{"type":"object","properties":{"a":{"type":"integer","description":"If null or left out, nothing is given."}}}"#.into(),
+            r#"{"type":"object","properties":{"a":{"type":"integer","description":"If left out, it is null."}}}"#.into(),
             true,
         ),
     ];

@@ -202,6 +202,22 @@ fn what_many_tools_have_is_shown_once() {
 }
 
 #[test]
+fn long_handlers_are_looked_at_and_are_no_mistake() {
+    let padding = "// padding\n".repeat(120_000);
+    let handler = |block: &str| format!("import {{ response }} from \"millrace\";\n{padding}export default () => response({{}}){block};\n");
+    let warned = |handler: &str| {
+        let config = "description: One.\noutput: { type: object }\n";
+        let report =
+            build(&[("millrace.yaml", "name: shop\n"), ("app/tools/one/config.yaml", config), ("app/tools/one/handler.js", handler)]);
+        assert!(report.app.is_some(), "{:?}", report.diagnostics);
+        report.diagnostics.iter().filter(|found| found.file.ends_with("handler.js")).map(|found| found.message.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(warned(&handler("")), Vec::<String>::new());
+    let found = warned(&handler(".image('', 'image/png')"));
+    assert!(matches!(found.as_slice(), [one] if one.starts_with("the result has a block beside structured content")), "{found:?}");
+}
+
+#[test]
 fn the_version_changes_with_what_the_lists_show() {
     let surface = |root: &str, description: &str, handler: &str| {
         let config = format!("description: {description}\n");

@@ -8,7 +8,7 @@ use crate::support::{options, told};
 use millrace_bundler::{Report, bundle};
 use millrace_core::{
     Json,
-    app::{Content, Embedded, Resource, TemplatePart},
+    app::{App, Content, Embedded, Resource, TemplatePart},
     hex,
 };
 use serde_json::json;
@@ -96,6 +96,56 @@ fn the_entry_has_every_file_with_its_digest() {
     );
     assert_eq!(folders["skill://all"][2], json!({ "uri": "skill://all/deep", "name": "deep", "mimeType": "inode/directory" }));
     assert_eq!(app.skills[1].files, None);
+}
+
+#[test]
+fn skills_are_sorted_by_uri() {
+    let manifest = |name: &str, body: &str| format!("---\nname: {name}\ndescription: Text.\n---\n{body}");
+    let (short, long) = (manifest("refund", ""), manifest("refund-orders", "One."));
+    let files = |long: &str| {
+        build(&[
+            ROOT,
+            ("app/skills/refund/SKILL.md", short.as_bytes()),
+            ("app/skills/refund/a.txt", b"short"),
+            ("app/skills/refund-orders/SKILL.md", long.as_bytes()),
+            ("app/skills/refund-orders/a.txt", b"long"),
+        ])
+    };
+    let (_folder, report) = files(&long);
+    assert_eq!(told(&report), "");
+    let app = App::from_bundle(&report.app.unwrap().to_bundle().unwrap()).unwrap();
+    let uris: Vec<&str> = app.skills.iter().map(|skill| skill.uri.as_str()).collect();
+    assert_eq!(uris, ["skill://refund-orders/SKILL.md", "skill://refund/SKILL.md"]);
+    for skill in &app.skills {
+        assert_eq!(app.resources[skill.resource as usize].uri.literals.concat(), skill.uri);
+        assert!(skill.uri.starts_with(&app.resources[skill.files.unwrap() as usize].uri.literals.concat()), "{}", skill.uri);
+    }
+    // Clients keep what they read of a skill by the version.
+    let (_folder, report) = files(&manifest("refund-orders", "Two."));
+    assert_ne!(report.app.unwrap().identity.surface, app.identity.surface);
+}
+
+#[test]
+fn what_is_hidden_in_files_that_are_served_is_told() {
+    let manifest = "---\nname: all\ndescription: \"Text\\u200B.\"\n---\nBody\u{e0041}\u{e0042}.\n";
+    let (_folder, report) = build(&[
+        ROOT,
+        ("app/skills/all/SKILL.md", manifest.as_bytes()),
+        ("app/skills/all/run.sh", "\u{feff}echo\n# \u{202e}turned\n".as_bytes()),
+        ("app/skills/all/hebrew.md", "A \u{2067}name\u{2069}.\n".as_bytes()),
+        ("app/resources/guide/config.yaml", b"uri: docs://guide\ndescription: A guide.\nfile: guide.md\n"),
+        ("app/resources/guide/guide.md", "Zero\u{200b}width.\n".as_bytes()),
+    ]);
+    for problem in [
+        "app/skills/all/SKILL.md:3:19+1 warning: the text contains U+200B,",
+        "app/skills/all/SKILL.md:5:5+1 error: the text contains U+E0041 and 1 more,",
+        "app/skills/all/run.sh:2:3+1 error: the text contains U+202E,",
+        "app/skills/all/hebrew.md:1:3+1 warning: the text contains U+2067 and 1 more,",
+        "app/resources/guide/guide.md:1:5+1 warning: the text contains U+200B,",
+    ] {
+        assert!(told(&report).contains(problem), "{problem}\n{}", told(&report));
+    }
+    assert_eq!(report.diagnostics.len(), 5, "{}", told(&report));
 }
 
 #[test]

@@ -147,13 +147,10 @@ pub(crate) fn reveal_keys(members: &mut Map<String, Json>) -> bool {
     if members.keys().all(|name| next(name, 0).is_none()) {
         return false;
     }
-    for (name, member) in core::mem::take(members) {
-        let mut name = visible(&name).into_owned();
-        while members.contains_key(&name) {
-            name.push('_');
-        }
-        members.insert(name, member);
-    }
+    let hidden = core::mem::take(members);
+    let names: Vec<Cow<'_, str>> = hidden.keys().map(|name| visible(name)).collect();
+    let names = unique_names(names.iter().map(|name| &**name));
+    members.extend(names.into_iter().zip(hidden).map(|(name, (_, member))| (name, member)));
     true
 }
 

@@ -237,6 +237,9 @@ impl Pipeline {
 /// The stages from *authenticate* on.
 async fn stages<'a>(run: &mut Run<'a>, mut inputs: Json, listener: Option<&'a dyn Listener>) -> Result<ToolResult, CallEnd> {
     if let Some(auth) = &run.tool.auth {
+        if let Some(was_asked) = run.operation.was_asked {
+            was_asked.set(true);
+        }
         run.auth = run.at(Stage::Authenticate, authenticate::call(run, auth)).await?;
     }
     run.listener = listener;

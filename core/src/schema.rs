@@ -9,7 +9,7 @@ use alloc::{
     string::{String, ToString},
     vec::Vec,
 };
-use core::fmt;
+use core::{cell::Cell, fmt};
 
 use serde_json::Map;
 
@@ -69,6 +69,19 @@ pub const NOTED: [&str; 14] = [
 /// The deepest that schemas are followed, `$ref` included. A schema that refers to itself without end disagrees with everything.
 const MAX_DEPTH: usize = 128;
 
+/// The most steps of a check; a step is a schema that meets a value.
+const MAX_STEPS: usize = 100_000;
+/// How many steps each part of a large value may take, and all of its parts together.
+const STEPS_OF_PART: usize = 64;
+const MAX_STEPS_OF_LARGE: usize = 10_000_000;
+/// How many entries of a list or an object, and how many bytes of a text, are another step.
+const ENTRIES_OF_STEP: usize = 16;
+const BYTES_OF_STEP: usize = 4096;
+const TOO_MUCH: &str = "cannot be checked: the schema takes too many steps";
+
+/// The longest pointer, in bytes, that parts are added to: each of them has a copy.
+const MAX_POINTER: usize = 400;
+
 /// Where a value disagrees with its schema, and how. Neither text holds the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
@@ -90,9 +103,28 @@ pub struct Unchecked {
 /// Checks a value.
 ///
 /// # Errors
-/// The first place where it disagrees.
+/// The first place where it disagrees. A schema that branches without end disagrees with everything, as a whole.
 pub fn check(schema: &Json, value: &Json) -> Result<(), Mismatch> {
-    Check { root: schema }.value(schema, value, &Path::Root, 0)
+    let run = |steps: usize| {
+        let check = Check { root: schema, left: Cell::new(steps) };
+        let outcome = check.value(schema, value, &Path::Root, 0);
+        // What ended early may have been read as a mismatch within `not` or `anyOf`.
+        (check.left.get() > 0).then_some(outcome)
+    };
+    let again = || {
+        let steps = parts(value).saturating_mul(STEPS_OF_PART).min(MAX_STEPS_OF_LARGE);
+        if steps > MAX_STEPS { run(steps) } else { None }
+    };
+    run(MAX_STEPS).or_else(again).unwrap_or_else(|| fail(&Path::Root, TOO_MUCH))
+}
+
+/// The number of values that a value consists of.
+fn parts(value: &Json) -> usize {
+    match value {
+        Json::Array(elements) => 1 + elements.iter().map(parts).sum::<usize>(),
+        Json::Object(members) => 1 + members.values().map(parts).sum::<usize>(),
+        _ => 1,
+    }
 }
 
 /// Reads lists and objects that were sent as JSON text: at places whose schema names a `type` that takes a list or an object and no text.
@@ -159,13 +191,22 @@ impl fmt::Display for Path<'_> {
 
 struct Check<'a> {
     root: &'a Json,
+    /// How many steps are left; 0: the outcome means nothing.
+    left: Cell<usize>,
 }
 
 impl Check<'_> {
+    /// Takes steps away.
+    fn spend(&self, steps: usize, path: &Path<'_>) -> Result<(), Mismatch> {
+        self.left.set(self.left.get().saturating_sub(steps));
+        if self.left.get() > 0 { Ok(()) } else { fail(path, TOO_MUCH) }
+    }
+
     fn value(&self, schema: &Json, value: &Json, path: &Path<'_>, depth: usize) -> Result<(), Mismatch> {
         if depth > MAX_DEPTH {
             return fail(path, "cannot be checked: the schema refers to itself too often");
         }
+        self.spend(1, path)?;
         let schema = match schema {
             Json::Bool(true) => return Ok(()),
             Json::Bool(false) => return fail(path, "is not allowed"),
@@ -174,6 +215,7 @@ impl Check<'_> {
         };
         let deeper = |inner: &Json| self.value(inner, value, path, depth + 1);
         if let Some(Json::String(reference)) = schema.get("$ref") {
+            self.spend(reference.len() / BYTES_OF_STEP, path)?;
             match resolve(self.root, reference) {
                 Some(inner) => deeper(inner)?,
                 None => return fail(path, "has a schema whose `$ref` leads nowhere"),
@@ -185,14 +227,18 @@ impl Check<'_> {
         if schema.get("const").is_some_and(|expected| !equal(expected, value)) {
             return fail(path, "is not the only allowed value");
         }
-        if let Some(Json::Array(allowed)) = schema.get("enum")
-            && !allowed.iter().any(|allowed| equal(allowed, value))
-        {
-            return fail(path, "is not one of the allowed values");
+        if let Some(Json::Array(allowed)) = schema.get("enum") {
+            self.spend(allowed.len() / ENTRIES_OF_STEP, path)?;
+            if !allowed.iter().any(|allowed| equal(allowed, value)) {
+                return fail(path, "is not one of the allowed values");
+            }
         }
         match value {
             Json::Number(number) => check_number(schema, number, path)?,
-            Json::String(text) => check_size(schema, text.chars().count(), ["minLength", "maxLength"], "character", path)?,
+            Json::String(text) => {
+                self.spend(text.len() / BYTES_OF_STEP, path)?;
+                check_size(schema, text.chars().count(), ["minLength", "maxLength"], "character", path)?;
+            }
             Json::Array(elements) => self.array(schema, elements, path, depth)?,
             Json::Object(members) => self.object(schema, members, path, depth)?,
             Json::Null | Json::Bool(_) => {}
@@ -217,6 +263,7 @@ impl Check<'_> {
     }
 
     fn array(&self, schema: &Map<String, Json>, elements: &[Json], path: &Path<'_>, depth: usize) -> Result<(), Mismatch> {
+        self.spend(elements.len() / ENTRIES_OF_STEP, path)?;
         check_size(schema, elements.len(), ["minItems", "maxItems"], "element", path)?;
         let first = list(schema, "prefixItems");
         let rest = schema.get("items");
@@ -229,8 +276,10 @@ impl Check<'_> {
     }
 
     fn object(&self, schema: &Map<String, Json>, members: &Map<String, Json>, path: &Path<'_>, depth: usize) -> Result<(), Mismatch> {
+        let required = list(schema, "required");
+        self.spend((members.len() + required.len()) / ENTRIES_OF_STEP, path)?;
         check_size(schema, members.len(), ["minProperties", "maxProperties"], "member", path)?;
-        for name in list(schema, "required").iter().filter_map(Json::as_str) {
+        for name in required.iter().filter_map(Json::as_str) {
             if !members.contains_key(name) {
                 return fail(&Path::Member(path, name), "is required");
             }
@@ -307,11 +356,16 @@ fn resolve<'s>(root: &'s Json, reference: &str) -> Option<&'s Json> {
     root.pointer(reference.strip_prefix('#')?)
 }
 
+/// The pointer to a part. One that is long already gives way to `…`.
+fn below(pointer: &str, part: &str) -> String {
+    if pointer.len() > MAX_POINTER { format!("…/{part}") } else { format!("{pointer}/{part}") }
+}
+
 /// Walks schemas, and no values: `const`, `enum`, `default` and `examples` hold data.
 fn collect(root: &Json, schema: &Json, pointer: &str, found: &mut Vec<Unchecked>) {
     let Json::Object(members) = schema else { return };
     for (keyword, value) in members {
-        let place = format!("{pointer}/{}", keyword.replace('~', "~0").replace('/', "~1"));
+        let place = below(pointer, &keyword.replace('~', "~0").replace('/', "~1"));
         let broken = keyword == "$ref" && value.as_str().is_none_or(|reference| resolve(root, reference).is_none());
         if broken || !(CHECKED.contains(&keyword.as_str()) || NOTED.contains(&keyword.as_str())) {
             found.push(Unchecked { pointer: place, is_broken: broken });
@@ -320,12 +374,12 @@ fn collect(root: &Json, schema: &Json, pointer: &str, found: &mut Vec<Unchecked>
         match (keyword.as_str(), value) {
             ("properties" | "$defs" | "definitions", Json::Object(schemas)) => {
                 for (name, inner) in schemas {
-                    collect(root, inner, &format!("{place}/{name}"), found);
+                    collect(root, inner, &below(&place, name), found);
                 }
             }
             ("allOf" | "anyOf" | "oneOf" | "prefixItems", Json::Array(schemas)) => {
                 for (index, inner) in schemas.iter().enumerate() {
-                    collect(root, inner, &format!("{place}/{index}"), found);
+                    collect(root, inner, &below(&place, &index.to_string()), found);
                 }
             }
             ("items" | "additionalProperties" | "not" | "if" | "then" | "else", inner) => collect(root, inner, &place, found),
@@ -386,6 +440,33 @@ mod tests {
             let found = found.as_ref().map(|mismatch| (mismatch.path.as_str(), mismatch.problem.as_str()));
             assert_eq!(found, expected, "{schema} {value}");
         }
+    }
+
+    #[test]
+    fn a_schema_that_branches_without_end_is_told() {
+        let told: Result<(), Mismatch> = Err(Mismatch { path: String::new(), problem: TOO_MUCH.to_string() });
+        let twice = json!([{"$ref": "#"}, {"$ref": "#"}]);
+        for keyword in ["anyOf", "oneOf"] {
+            assert_eq!(check(&json!({keyword: twice}), &json!({"a": 1})), told, "{keyword}");
+        }
+        // What is not known to match is not known not to match, either.
+        let inner = json!({"anyOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}]});
+        assert_eq!(check(&json!({"not": {"$ref": "#/$defs/a"}, "$defs": {"a": inner}}), &json!(1)), told);
+        let rows = Json::Array(vec![json!({"a": 1, "b": "x"}); 50_000]);
+        let row =
+            json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"anyOf": [{"type": "null"}, {"type": "string"}]}}});
+        assert_eq!(check(&json!({"type": "array", "items": row}), &rows), Ok(()));
+    }
+
+    #[test]
+    fn pointers_stay_short() {
+        let mut schema = json!({"pattern": "^a"});
+        for _ in 0..100 {
+            schema = json!({"properties": {"a long name of a property": schema}});
+        }
+        let found = unchecked(&schema);
+        assert!(matches!(found.as_slice(), [one] if one.pointer.starts_with('…') && one.pointer.ends_with("/pattern")), "{found:?}");
+        assert!(found.iter().all(|found| found.pointer.len() < 2 * MAX_POINTER), "{found:?}");
     }
 
     #[test]

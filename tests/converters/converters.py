@@ -131,7 +131,7 @@ async def adk(path: str) -> dict:
 
 
 async def openai_agents(path: str) -> dict:
-    """With schemas made strict: a strict schema asks for every property, and marks with null what may be left out."""
+    """With schemas made strict where that is possible: such a schema asks for every property. Others stay as they are."""
     from agents.mcp import MCPServerStdio, MCPUtil
 
     async with MCPServerStdio(params={"command": sys.executable, "args": [SERVER, path]}) as server:
@@ -142,7 +142,6 @@ async def openai_agents(path: str) -> dict:
             result[function.name] = {
                 "arguments": sorted(function.params_json_schema.get("properties", {})),
                 "required": None,
-                "strict": function.strict_json_schema,
             }
         return result
 

@@ -378,6 +378,7 @@ async function begin() {
     if ([...known.values()].some(({ needs }) => needs)) byId("credentials").open = true;
     await load();
   } catch (error) {
+    if (error instanceof Locked) byId("credentials").open = true;
     lists.replaceChildren(make("p", { class: "failure" }, "No answer: " + error.message));
     version = undefined;
   }

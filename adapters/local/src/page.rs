@@ -6,7 +6,7 @@ use std::{path::Path, sync::OnceLock};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use millrace_core::{
-    app::{App, Auth, Tool},
+    app::{App, Auth, SignIn, Tool},
     headers::Headers,
     pipeline::stage::plan,
     protocol::{Request, Response},
@@ -153,8 +153,10 @@ fn tool_state(app: &App, tool: &Tool, settings: Option<&[Setting]>) -> Option<Js
             _ => Some("token"),
         },
     };
-    // Whoever opens a page for others has signed in nowhere: where lists depend on their caller, it names no tool that they may leave out.
-    let is_hidden = app.authorization.lists_callable && needs.is_some();
+    // Whoever opens a page for others has signed in nowhere: it names no tool that a list without credentials may leave out, and none at all
+    // where such a list is refused.
+    let is_locked = app.authorization.sign_in == SignIn::Required;
+    let is_hidden = is_locked || app.authorization.lists_callable && needs.is_some();
     if settings.is_none() && (is_hidden || needs.is_none() && tool.confirm.is_none()) {
         return None;
     }
@@ -218,18 +220,22 @@ mod tests {
 
     #[test]
     fn a_page_for_others_names_no_tool_that_lists_leave_out() {
-        for (visible, is_named) in [("all", true), ("callable", false)] {
+        for (visible, sign_in, is_named) in [("all", "per_tool", true), ("callable", "per_tool", false), ("all", "required", false)] {
             let folder = tempfile::tempdir().unwrap();
             let write = |path: &str, text: &str| {
                 let file = folder.path().join(path);
                 std::fs::create_dir_all(file.parent().unwrap()).unwrap();
                 std::fs::write(file, text).unwrap();
             };
-            write("millrace.yaml", &format!("name: x\ntools: {{ visible: {visible} }}\nauth: {{ plugin: api_key }}\n"));
-            write("app/tools/hidden/config.yaml", "description: Hidden.\nhandler: ./h.ts\n");
-            write("app/tools/hidden/h.ts", "export default () => 1;\n");
+            write("millrace.yaml", &format!("name: x\nserver: {{ sign_in: {sign_in} }}\ntools: {{ visible: {visible} }}\n"));
+            write("app/tools/hidden/config.yaml", "description: Hidden.\nhandler: ../../h.ts\nauth: { plugin: api_key }\n");
+            let confirmed = "description: Confirmed.\nhandler: ../../h.ts\nkind: mutation\nconfirm: Sure?\n";
+            write("app/tools/confirmed/config.yaml", confirmed);
+            write("app/h.ts", "export default () => 1;\n");
             let app = millrace_bundler::bundle(folder.path(), &millrace_bundler::Options::default()).app.unwrap();
-            assert_eq!(AppState::of(&app, None).json.contains("hidden"), is_named, "{visible}");
+            let state = AppState::of(&app, None).json;
+            assert_eq!(state.contains("hidden"), is_named, "{visible} {sign_in}");
+            assert_eq!(state.contains("\"name\":\"confirmed\""), sign_in != "required", "{visible} {sign_in}");
             assert!(AppState::of(&app, Some((folder.path(), &[]))).json.contains("hidden"));
         }
     }

@@ -304,7 +304,7 @@ impl Construct {
             EmbeddedResource => "Give the content as text or data, too.",
             Audio => "Give a text as well, and offer the sound by a tool of its own.",
             TopLevelChoice => "Write one object with all properties, and say in descriptions which belong together.",
-            NoProperties => "Write `properties: {}` where there are none.",
+            NoProperties => "Write `properties: {}` for an object without any.",
             PropertyName => "Rename the property: letters, digits, `_`, `.` and `-`, 64 at most.",
             NoItems => "Write `items` with the schema of an element, such as `items: { type: string }`.",
             TypeList => {

@@ -135,7 +135,7 @@ fn say_null(schema: &mut Map<String, Value>, description: Option<&str>, is_none_
     let is_said =
         description.is_some_and(|text| text.to_ascii_lowercase().split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "null"));
     if !is_said {
-        portable::say(schema, if is_none_else { "If null or left out, nothing is given." } else { "If null, nothing is given." });
+        portable::say(schema, if is_none_else { "If left out, it is null." } else { "If null, nothing is given." });
     }
 }
 

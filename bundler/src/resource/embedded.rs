@@ -5,6 +5,7 @@ use millrace_core::app::{Embedded, Template, TemplatePart};
 use super::mime;
 use crate::{
     compiler::Compiler,
+    hidden_text,
     tree::{MAX_EMBEDDED, parent},
     yaml::{Document, Node},
 };
@@ -17,12 +18,18 @@ pub(crate) fn file(compiler: &mut Compiler<'_>, document: &Document, node: &Node
 
 /// The bytes of the file that `text` names, which stands in `node` or follows from it.
 pub(super) fn named_file(compiler: &mut Compiler<'_>, document: &Document, node: &Node, text: &str) -> Option<Vec<u8>> {
-    let outcome = match compiler.tree.resolve(parent(&document.source.path), text) {
-        Some(path) => compiler.tree.read(&path, MAX_EMBEDDED).map_err(|why| why.to_string()),
+    let path = compiler.tree.resolve(parent(&document.source.path), text);
+    let outcome = match &path {
+        Some(path) => compiler.tree.read(path, MAX_EMBEDDED).map_err(|why| why.to_string()),
         None => Err("is outside of the app's folder".into()),
     };
     match outcome {
-        Ok(bytes) => Some(bytes),
+        Ok(bytes) => {
+            if let (Some(path), Ok(text)) = (path, std::str::from_utf8(&bytes)) {
+                hidden_text::check_file(&path, text, &mut compiler.findings);
+            }
+            Some(bytes)
+        }
         Err(why) => {
             let help = "It takes a file of the app's folder, relative to this file.";
             compiler.error(document, node.range.clone(), format!("the file `{text}` {why}"), help);

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use crate::{
     compiler::Compiler,
+    hidden_text,
     names::nearest,
     source::Source,
     tree::MAX_YAML,
@@ -40,6 +41,7 @@ pub(super) fn read(compiler: &mut Compiler<'_>, manifest: &Source, folder: &str)
     };
     let part = Source::new(&manifest.path, manifest.slice(0..end));
     let document = Document::parse(part, &mut compiler.findings)?;
+    hidden_text::check(&document, &mut compiler.findings);
     if !matches!(document.root.data, Data::Map(_)) {
         compiler.error(&document, 0..3, "the front matter is not a map", help);
         return None;
@@ -63,7 +65,7 @@ pub(super) fn read(compiler: &mut Compiler<'_>, manifest: &Source, folder: &str)
 }
 
 /// Where the line begins that closes the front matter.
-fn end(manifest: &Source) -> Option<usize> {
+pub(super) fn end(manifest: &Source) -> Option<usize> {
     if manifest.slice(manifest.line(0)?) != "---" {
         return None;
     }

@@ -77,8 +77,13 @@ fn item(line: &str) -> Option<usize> {
 fn in_line(text: &str, line: Range<usize>, places: &mut Vec<Place>) {
     let bytes = text.as_bytes();
     let mut at = line.start;
-    let definition = text[line.clone()].trim_start().strip_prefix('[').and_then(|rest| Some(rest.find("]:")? + 2));
+    let defined = definition(text, line.clone());
     while at < line.end {
+        if let Some(target) = defined.as_ref().filter(|target| target.start == at) {
+            places.push(Place { range: target.clone(), outer: target.clone(), is_link: true, heading: None });
+            at = target.end;
+            continue;
+        }
         match bytes[at] {
             b'\\' => at += 2,
             b'`' => {
@@ -105,14 +110,6 @@ fn in_line(text: &str, line: Range<usize>, places: &mut Vec<Place>) {
                     places.push(Place { outer: target.clone(), range: target, is_link: true, heading: None });
                 }
             }
-            b']' if definition.is_some() && bytes.get(at + 1) == Some(&b':') => {
-                let blank = text[at + 2..line.end].len() - text[at + 2..line.end].trim_start().len();
-                let target = target(text, at + 2 + blank..line.end);
-                at = target.end.max(at + 2);
-                if !target.is_empty() {
-                    places.push(Place { outer: target.clone(), range: target, is_link: true, heading: None });
-                }
-            }
             b'<' => {
                 let rest = &text[at + 1..line.end];
                 let end = rest.find(['>', ' ', '<']).filter(|end| rest[*end..].starts_with('>') && rest[..*end].contains("://"));
@@ -125,6 +122,27 @@ fn in_line(text: &str, line: Range<usize>, places: &mut Vec<Place>) {
             _ => at += 1,
         }
     }
+}
+
+/// The target of a line that [defines a link](https://spec.commonmark.org/0.31.2/#link-reference-definitions): a label, a target, and
+/// perhaps a title. Footnotes and sentences look alike.
+fn definition(text: &str, line: Range<usize>) -> Option<Range<usize>> {
+    let content = text[line.clone()].trim_start();
+    let label = content.strip_prefix('[')?;
+    let end = label.find(']')?;
+    let rest = label[end..].strip_prefix("]:")?;
+    if label.starts_with('^') || label[..end].trim().is_empty() || label[..end].contains('[') {
+        return None;
+    }
+    let target = target(text, line.end - rest.trim_start().len()..line.end);
+    let after = &text[target.end..line.end];
+    let title = after.strip_prefix('>').unwrap_or(after).trim();
+    let is_title = |(open, close): (char, char)| {
+        let inner = title.strip_prefix(open).and_then(|inner| inner.strip_suffix(close));
+        inner.is_some_and(|inner| !inner.contains(close))
+    };
+    let is_whole = title.is_empty() || [('"', '"'), ('\'', '\''), ('(', ')')].into_iter().any(is_title);
+    (is_whole && !target.is_empty()).then_some(target)
 }
 
 fn run(bytes: &[u8], at: usize) -> usize {
@@ -168,6 +186,32 @@ mod tests {
         assert_eq!(found("[a](b(c).md) [d](<e f.md>) ![g](h.png)\n[i]: j.md\n"), ["b(c).md", "e f.md", "h.png", "j.md"]);
         assert_eq!(found("an `open one\n`x`\n"), ["x"]);
         for odd in ["`", "](", "]:", "<", "[a]:", "\\", "``` `", "é`ü", "[](", "- "] {
+            places(odd);
+        }
+    }
+
+    #[test]
+    fn definitions_of_links_are_told_from_footnotes_and_sentences() {
+        let table: [(&str, &[&str]); 14] = [
+            ("[a]: b.md\n", &["b.md"]),
+            ("  [a b]:  <b c.md>  'A title'\n", &["b c.md"]),
+            ("[a]: b.md \"A title\"", &["b.md"]),
+            ("[a]: b.md (A title)\r\n", &["b.md"]),
+            ("[a]: <https://example.com/>\n", &["https://example.com/"]),
+            ("[^1]: See the policy.\n", &[]),
+            ("[^1]: policy.md\n", &[]),
+            ("[^1]: See [the policy](policy.md) and `x`.\n", &["policy.md", "x"]),
+            ("[NOTE]: Ask first.\n", &[]),
+            ("[NOTE]: Say \"yes\" or \"no\"\n", &[]),
+            ("[NOTE]: `x` is first.\n", &["x"]),
+            ("[ ]: b.md\n", &[]),
+            ("[a](b.md) and [c]: d.md\n", &["b.md"]),
+            ("Text [a]: b.md\n", &[]),
+        ];
+        for (text, targets) in table {
+            assert_eq!(found(text), targets, "{text:?}");
+        }
+        for odd in ["[]: ", "[a]: <", "[a]: <>", "[a]:\u{a0}\n", "[`a]: b`", "[ü]: \""] {
             places(odd);
         }
     }

@@ -94,7 +94,9 @@ fn of_command(statement: &Statement) -> Effect {
         Some(Part::Text(command)) => command.to_ascii_uppercase(),
         _ => return Effect::Unknown,
     };
+    let trims = |part: &Part| matches!(part, Part::Text(text) if ["MAXLEN", "MINID"].iter().any(|word| text.eq_ignore_ascii_case(word)));
     match command.as_str() {
+        "XADD" if statement.parts.iter().any(trims) => Effect::Destroys,
         command if ADDING.contains(&command) => Effect::Adds,
         command if REMOVING.contains(&command) => Effect::Destroys,
         _ => Effect::Unknown,

@@ -60,6 +60,9 @@ fn take_as_is(schema: &mut Value, path: &mut Vec<PathStep>, places: &mut Vec<Red
         take_as_is(schema, path, places);
         path.truncate(depth);
     };
+    // What is for all others would be taken for those that have a place of their own, too: such a `text` stays, and is an error.
+    let has = |keyword: &str| schema.get(keyword).is_some();
+    let (has_properties, has_places) = (has("properties"), has("prefixItems"));
     for (keyword, value) in schema.iter_mut() {
         match (keyword.as_str(), value) {
             ("properties", Value::Object(properties)) => {
@@ -68,8 +71,8 @@ fn take_as_is(schema: &mut Value, path: &mut Vec<PathStep>, places: &mut Vec<Red
             ("prefixItems", Value::Array(schemas)) => {
                 (0_u32..).zip(schemas).for_each(|(place, schema)| below(schema, Some(PathStep::Index(place))));
             }
-            ("items", schema) => below(schema, Some(PathStep::Elements)),
-            ("additionalProperties", schema) => below(schema, Some(PathStep::Any)),
+            ("items", schema) if !has_places => below(schema, Some(PathStep::Elements)),
+            ("additionalProperties", schema) if !has_properties => below(schema, Some(PathStep::Any)),
             ("allOf" | "anyOf" | "oneOf", Value::Array(schemas)) => schemas.iter_mut().for_each(|schema| below(schema, None)),
             _ => {}
         }

@@ -2,7 +2,8 @@
 //!
 //! Each distinct `auth` is asked once. Then the scopes of `require_scope` decide, and the conditions of `require` that look at nothing but
 //! the principal. What only a script of the middleware or the inputs can tell is taken to be allowed: a list is no lock. A caller without
-//! credentials sees what signing in may open: else nothing would ever ask it to.
+//! credentials sees what signing in may open: else nothing would ever ask it to. Only what a protected skill contains is shown to nobody
+//! before that.
 
 use alloc::{rc::Rc, vec::Vec};
 use core::cell::RefCell;
@@ -84,6 +85,14 @@ impl<'a> Callable<'a> {
         }
     }
 
+    /// Whether the caller can read a resource of fixed content with the credentials that it sent, and not only once it has signed in.
+    pub async fn can_read_now(&self, resource: &'a Resource) -> bool {
+        match &resource.scopes {
+            Some(required) => self.is_granted(required).await,
+            None => true,
+        }
+    }
+
     /// Whether the caller can call the tool that completes an argument.
     pub async fn completer(&self, completer: &Completer) -> bool {
         self.tool_at(completer.tool).await
@@ -98,10 +107,11 @@ impl<'a> Callable<'a> {
 
     async fn has(&self, required: Option<&'a RequiredScopes>) -> bool {
         let Some(required) = required else { return true };
+        self.pipeline.app.feature_auth.as_ref().is_some_and(|auth| self.may_sign_in(auth)) || self.is_granted(required).await
+    }
+
+    async fn is_granted(&self, required: &RequiredScopes) -> bool {
         let Some(auth) = &self.pipeline.app.feature_auth else { return false };
-        if self.may_sign_in(auth) {
-            return true;
-        }
         let like = self.pipeline.app.tools.iter().find(|tool| tool.auth.as_ref() == Some(auth));
         let Some(principal) = self.answer(auth, like).await else { return false };
         required.missing(&self.pipeline.app.authorization, &scopes::granted(principal.as_deref())).is_none()

@@ -15,6 +15,7 @@ use super::{
     caller::Caller,
     dialogue::Rounds,
     middleware,
+    names::shown,
     observed::observed,
     record::{Record, Subject},
     resolve,
@@ -70,9 +71,12 @@ impl Pipeline {
     /// # Errors
     /// It refuses the caller, or cannot tell.
     pub(super) async fn identify(&self, caller: Caller<'_>, auth: &Auth, like: Option<&Tool>) -> FaultResult<Option<Json>> {
-        let gate = gate(caller.method, auth, like.map_or(LIMITS, |tool| Limits { rate: None, concurrency: None, ..tool.limits.clone() }));
+        // Anybody can send any method.
+        let method = shown(caller.method);
+        let asker = Caller { method: &method, ..caller };
+        let gate = gate(&method, auth, like.map_or(LIMITS, |tool| Limits { rate: None, concurrency: None, ..tool.limits.clone() }));
         let record = Record::unobserved(self);
-        let run = begin(self, caller, &gate, Operation::default(), &record);
+        let run = begin(self, asker, &gate, Operation::default(), &record);
         let why = match ask(&run, auth).await {
             Ok(principal) => return Ok(principal),
             Err(why) => run.secrets().strike_failed(told(&run, why)),
@@ -104,7 +108,8 @@ impl Pipeline {
 
     /// Tells the log of a caller that was not let in.
     fn refuse(&self, caller: Caller<'_>, why: &CallFailure) {
-        let subject = Subject { tool: caller.method, request_id: caller.request_id, method: caller.method };
+        let method = shown(caller.method);
+        let subject = Subject { tool: &method, request_id: caller.request_id, method: &method };
         Record::unobserved(self).failed(self, subject, why);
     }
 }

@@ -2,16 +2,21 @@
 
 use serde::Serialize;
 
-use super::{content::AuthoredContent, result::ContentBlock};
+use super::{
+    content::{AuthoredContent, DataFormat},
+    result::ContentBlock,
+};
 use crate::{
     Json,
     fault::{Fault, FaultResult, Stage},
+    toon::toon,
 };
 
-/// The length of the result that is made of it: the text of plain blocks, everything else as JSON. TOON counts as JSON, which is longer.
+/// The length of the result that is made of it: the text of plain blocks, everything else as it is written.
 pub(super) fn length(content: &AuthoredContent) -> FaultResult<usize> {
     let text = match (&content.data, content.format, &content.structured) {
-        (Some(data), Some(_), _) | (None, Some(_), Some(data)) => json_length(data)?,
+        (Some(data), Some(DataFormat::Toon), _) | (None, Some(DataFormat::Toon), Some(data)) => toon(data).len(),
+        (Some(data), Some(DataFormat::Json), _) | (None, Some(DataFormat::Json), Some(data)) => json_length(data)?,
         (Some(data), None, _) => text_length(data)?,
         (None, ..) => 0,
     };

@@ -26,7 +26,7 @@ mod redact;
 mod tell;
 
 pub(super) use asked::{Asked, asked};
-pub(super) use presenter::{for_everybody, limited};
+pub(super) use presenter::{for_everybody, is_list_of_items, limited};
 
 use mismatch::{NO_DATA, mismatched};
 

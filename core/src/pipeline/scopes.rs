@@ -5,6 +5,7 @@
 //! handling](https://modelcontextprotocol.io/specification/draft/basic/authorization#scope-challenge-handling)).
 
 use alloc::{string::String, vec::Vec};
+use core::cell::Cell;
 
 use crate::{
     Json,
@@ -22,6 +23,9 @@ pub struct Operation<'a> {
     pub tool: Option<u32>,
     /// Whether a caller whom the tool's `auth` lets in without saying who it is, is refused.
     pub needs_caller: bool,
+    /// Becomes true once stage *authenticate* begins. What fails before that, such as the inputs of `execute`, answers a caller that nobody
+    /// has looked at.
+    pub was_asked: Option<&'a Cell<bool>>,
 }
 
 /// The scopes of a principal.

@@ -58,28 +58,29 @@ fn cut(run: &Run<'_>, content: &mut AuthoredContent, most: usize) -> FaultResult
         }
     }
     // A presenter may have left out some already.
+    let is_presented = present::is_list_of_items(run, content);
     let noted =
         content.meta.get(TRUNCATED_META).and_then(|noted| noted.get("total")?.as_u64()).and_then(|total| usize::try_from(total).ok());
     let total = noted.unwrap_or(0).max(lengths.len());
     // The numbers are longest where each is the total, or more.
     let mut bare = content.clone();
-    keep(run, &mut bare, 0, [total, total.saturating_mul(2)]);
+    keep(run, &mut bare, 0, [total, total.saturating_mul(2)], is_presented);
     let Some(mut room) = most.checked_sub(length(&bare)?) else { return Ok(false) };
     let mut shown = 0;
     while let Some(left) = lengths.get(shown).and_then(|length| room.checked_sub(*length)) {
         (room, shown) = (left, shown + 1);
     }
-    keep(run, content, shown, [shown, total]);
-    // How long the cursor is, which depends on the last row, is known only now.
+    keep(run, content, shown, [shown, total], is_presented);
+    // How long the cursor is, which depends on the last row, is known only now, and so is how long the rows are as TOON.
     while shown > 0 && length(content)? > most {
-        shown -= 1;
-        keep(run, content, shown, [shown, total]);
+        shown -= 1 + shown / 64;
+        keep(run, content, shown, [shown, total], is_presented);
     }
     Ok(shown > 0)
 }
 
 /// Leaves the first rows, and says so.
-fn keep(run: &Run<'_>, content: &mut AuthoredContent, rows: usize, [shown, total]: [usize; 2]) {
+fn keep(run: &Run<'_>, content: &mut AuthoredContent, rows: usize, [shown, total]: [usize; 2], is_presented: bool) {
     let mut last = None;
     for list in lists(content) {
         list.truncate(rows);
@@ -87,7 +88,7 @@ fn keep(run: &Run<'_>, content: &mut AuthoredContent, rows: usize, [shown, total
     }
     note(content, "shown", shown.into());
     note(content, "total", total.into());
-    let said = present::limited(run, content, last.as_ref(), shown, total);
+    let said = if is_presented { present::limited(run, content, last.as_ref(), shown, total) } else { None };
     content.limited = Some(said.unwrap_or_else(|| blocks::truncation(shown, total - shown)));
 }
 

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{
     encode::MessageReply,
     era,
-    exchange::Beside,
+    exchange::{BatchOrigin, Beside},
     http,
     json_rpc::Message,
     request::{Body, Request},
@@ -45,7 +45,7 @@ impl Protocol {
         if let Err(refused) = self.enter(request, None).await {
             return http::reply(refused);
         }
-        match self.batch_reply(request, messages, era::may_batch(&request.headers)).await {
+        match self.batch_reply(request, messages, (BatchOrigin::Http, era::may_batch(&request.headers))).await {
             Ok(Some(answers)) => http::reply(answers),
             Ok(None) => http::accepted(),
             Err(failure) => http::refuse(&failure),
@@ -60,7 +60,7 @@ impl Protocol {
         &self,
         request: &Request,
         messages: Vec<Message>,
-        may_batch: bool,
+        (origin, may_batch): (BatchOrigin, bool),
     ) -> Result<Option<MessageReply>, RpcError> {
         let pipeline = &self.pipeline;
         let limits = &pipeline.app().batch;
@@ -91,7 +91,7 @@ impl Protocol {
                 answers.push(MessageReply::failure(Some(&call.id), &failure));
                 continue;
             }
-            let beside = Beside { is_batched: true, ..Beside::default() };
+            let beside = Beside { batch: Some(origin), ..Beside::default() };
             let answer = self.dispatch(&request, era::Selected::BATCH, &mut call, beside).await;
             match answers.room_for(answer.body.len()) {
                 Ok(()) => answers.push(answer),

@@ -71,7 +71,7 @@ impl Exchange<'_> {
             return Ok(self.completion(Vec::new()));
         }
         let tool = argument.complete.as_ref().map(|completer| completer.tool);
-        let operation = Operation { scopes: owner.scopes(), messages: &[], tool, needs_caller: false };
+        let operation = Operation { scopes: owner.scopes(), tool, needs_caller: self.is_locked(), ..Operation::default() };
         self.admit(&name, operation).await?;
         let mut values: Vec<String> = argument.completion.iter().filter(|value| value.starts_with(&typed)).cloned().collect();
         let completer = match (&argument.complete, &callable) {

@@ -11,9 +11,9 @@
 //! signed in otherwise or not at all: nothing is asked of them here.
 
 use super::{
-    encode::MessageReply,
+    encode::{CacheScope, MessageReply},
     era::Selected,
-    exchange::{Beside, Exchange},
+    exchange::{BatchOrigin, Beside, Exchange},
     http,
     json_rpc::{Id, Params},
     request::Request,
@@ -84,12 +84,20 @@ impl Exchange<'_> {
 
     /// Whether the request came over HTTP, and on its own.
     fn is_over_http(&self) -> bool {
-        self.beside.connection.is_none() && !self.beside.is_batched
+        self.beside.connection.is_none() && self.beside.batch.is_none()
     }
 
-    /// Whether nobody is let in without saying who it is.
+    /// Whether nobody is let in without saying who it is, on its own or in a batch.
     pub(super) fn is_locked(&self) -> bool {
-        self.is_over_http() && self.app().authorization.sign_in == SignIn::Required
+        let is_connected = self.beside.connection.is_some() || self.beside.batch == Some(BatchOrigin::Connection);
+        !is_connected && self.app().authorization.sign_in == SignIn::Required
+    }
+
+    /// Who may share an answer. `is_for_some`: it depends on its caller. Where nobody is let in without signing in, no answer is for
+    /// everybody.
+    pub(super) fn cache_scope(&self, is_for_some: bool) -> CacheScope {
+        let is_private = is_for_some || self.app().authorization.sign_in == SignIn::Required;
+        if is_private { CacheScope::Private } else { CacheScope::Public }
     }
 
     /// Whether a refused caller is answered with a result, in which its client may look for the challenge: one of a call, in an app that says

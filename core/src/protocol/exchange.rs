@@ -26,8 +26,15 @@ pub(super) struct Beside<'a> {
     pub(super) connection: Option<&'a Connection>,
     /// Takes what the call asks for, where the connection asks it.
     pub(super) questions: Option<&'a RefCell<Option<InputRequired>>>,
-    /// Whether the request is one of a batch, whose caller was looked at before.
-    pub(super) is_batched: bool,
+    /// Where the batch came from that the request is one of. Its caller was looked at before.
+    pub(super) batch: Option<BatchOrigin>,
+}
+
+/// Where a batch came from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum BatchOrigin {
+    Http,
+    Connection,
 }
 
 /// A request.
@@ -43,7 +50,7 @@ pub(super) struct Exchange<'a> {
     pub(super) trace: TraceContext,
     /// Made at its first use: by a method that runs a tool.
     request_id: OnceCell<String>,
-    /// Whether a tool's own `auth` has been asked.
+    /// Whether the `auth` of the tool that is called has been asked.
     pub(super) was_asked: Cell<bool>,
 }
 

@@ -80,8 +80,7 @@ impl Lists {
     /// A list as an era sees it.
     pub(super) fn list(&self, kind: Kind, era: Era, app: &App) -> &List {
         let of_resources = |templates: bool| {
-            let hidden = app.skills.iter().filter(|skill| app.is_protected(skill));
-            let hidden: Vec<u32> = hidden.flat_map(|skill| [Some(skill.resource), skill.files]).flatten().collect();
+            let hidden = app.protected_files();
             let entries =
                 app.resources.iter().zip(0..).filter(|(resource, place)| is_template(resource) == templates && !hidden.contains(place));
             List::new(kind, entries.map(|(resource, _)| resource.descriptor.as_str().into()))
@@ -152,6 +151,12 @@ impl App {
     /// Whether a skill is for callers with certain scopes. What it has is in no list for everybody.
     pub(super) fn is_protected(&self, skill: &Skill) -> bool {
         self.resources.get(skill.resource as usize).is_some_and(|resource| resource.scopes.is_some())
+    }
+
+    /// The files of such skills, by their places in [`App::resources`].
+    pub(super) fn protected_files(&self) -> Vec<u32> {
+        let protected = self.skills.iter().filter(|skill| self.is_protected(skill));
+        protected.flat_map(|skill| [Some(skill.resource), skill.files]).flatten().collect()
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
     encode::MessageReply,
     era::{self, Era, Selected},
     events,
-    exchange::Beside,
+    exchange::{BatchOrigin, Beside},
     http,
     json_rpc::{self, Call, Message, Params, Payload},
     meta::META_CAPABILITIES,
@@ -38,7 +38,8 @@ impl Protocol {
             },
             Ok(Payload::Batch(messages)) => {
                 let may_batch = era::may_batch_on_connection(connection.version());
-                self.batch_reply(&connection.request(cancel), messages, may_batch).await.unwrap_or_else(|failure| Some(refusal(&failure)))
+                let reply = self.batch_reply(&connection.request(cancel), messages, (BatchOrigin::Connection, may_batch)).await;
+                reply.unwrap_or_else(|failure| Some(refusal(&failure)))
             }
             Err(failure) => Some(refusal(&failure)),
         };

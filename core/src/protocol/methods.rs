@@ -6,7 +6,7 @@ use serde_json::Map;
 
 use super::{
     connection::Connection,
-    encode::{CacheScope, MessageReply, ResultWriter, ServerDetail, server_info},
+    encode::{MessageReply, ResultWriter, ServerDetail, server_info},
     era::{Era, LEGACY, LISTED, Mirrors, Selected},
     exchange::{Beside, Exchange},
     features::Features,
@@ -95,14 +95,14 @@ impl Exchange<'_> {
         let app = self.app();
         // File names and digests of a skill are for those who may read it, whatever `tools.visible` says of lists.
         let has_secrets = kind == Kind::Skills && app.skills.iter().any(|skill| app.is_protected(skill));
-        let (list, scope) = if has_secrets || app.authorization.lists_callable {
+        let (list, is_for_some) = if has_secrets || app.authorization.lists_callable {
             of_caller = match entered {
                 Some(callable) => self.callable_list(kind, callable).await,
                 None => self.callable_list(kind, &self.protocol.pipeline.callable(self.caller())).await,
             };
-            (&of_caller, CacheScope::Private)
+            (&of_caller, true)
         } else {
-            (self.protocol.lists.list(kind, self.selected.era, self.app()), CacheScope::Public)
+            (self.protocol.lists.list(kind, self.selected.era, self.app()), false)
         };
         let page = list.page(cursor);
         let page = page.ok_or_else(|| RpcError::invalid_params("Invalid params: `cursor` was not issued by this list"))?;
@@ -112,7 +112,7 @@ impl Exchange<'_> {
         if let Some(next) = &page.next {
             result.text("nextCursor", next);
         }
-        result.cacheable(scope);
+        result.cacheable(self.cache_scope(is_for_some));
         Ok(result.finish())
     }
 
@@ -124,7 +124,7 @@ impl Exchange<'_> {
             Kind::Skills => {
                 for skill in &app.skills {
                     if let Some(resource) = app.resources.get(skill.resource as usize)
-                        && callable.resource(resource).await
+                        && callable.can_read_now(resource).await
                     {
                         shown.push(&skill.descriptor);
                     }
@@ -145,8 +145,14 @@ impl Exchange<'_> {
                 }
             }
             Kind::Resources | Kind::Templates => {
-                for resource in app.resources.iter().filter(|resource| is_template(resource) == (kind == Kind::Templates)) {
-                    if callable.resource(resource).await {
+                let protected = app.protected_files();
+                let of_kind = app.resources.iter().zip(0..).filter(|(resource, _)| is_template(resource) == (kind == Kind::Templates));
+                for (resource, place) in of_kind {
+                    let is_shown = match protected.contains(&place) {
+                        true => callable.can_read_now(resource).await,
+                        false => callable.resource(resource).await,
+                    };
+                    if is_shown {
                         shown.push(&resource.descriptor);
                     }
                 }
@@ -160,11 +166,9 @@ impl Exchange<'_> {
     async fn answer(&self, params: &mut Params) -> Result<Vec<u8>, RpcError> {
         let has_own = self.has_own_auth(params);
         let entered = if has_own { None } else { self.enter().await? };
-        match self.answer_to(params, entered.as_ref()).await {
-            // What is wrong with a call is for those who may call.
-            Err(failure) if has_own && !self.was_asked.get() => self.enter().await.and(Err(failure)),
-            answer => answer,
-        }
+        let answer = self.answer_to(params, entered.as_ref()).await;
+        // What is wrong with a call is for those who may call: with its parameters, or with the inputs of `execute`.
+        if has_own && !self.was_asked.get() { self.enter().await.and(answer) } else { answer }
     }
 
     async fn answer_to<'c>(&'c self, params: &mut Params, entered: Option<&Callable<'c>>) -> Result<Vec<u8>, RpcError> {
@@ -242,7 +246,7 @@ impl Exchange<'_> {
         if let Some(instructions) = &self.app().instructions {
             result.text("instructions", instructions);
         }
-        result.cacheable(CacheScope::Public);
+        result.cacheable(self.cache_scope(false));
         result.finish()
     }
 

@@ -26,7 +26,8 @@ impl Exchange<'_> {
         let name = text(params, "name")?;
         let prompt = self.app().prompts.iter().find(|prompt| prompt.name == name);
         let prompt = prompt.ok_or_else(|| RpcError::invalid_params(format!("Unknown prompt: `{}`", shorten(&name))))?;
-        let operation = Operation { scopes: prompt.scopes.as_ref(), messages: &prompt.messages, tool: None, needs_caller: false };
+        let (scopes, needs_caller) = (prompt.scopes.as_ref(), self.is_locked());
+        let operation = Operation { scopes, messages: &prompt.messages, needs_caller, ..Operation::default() };
         self.admit(&name, operation).await?;
         let arguments = arguments(prompt, params)?;
         let tools = prompt.messages.iter().filter(|message| matches!(message.content, PromptContent::Tool(_))).count();

@@ -8,7 +8,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Map, json};
 
 use super::{
-    encode::{self, CacheScope},
+    encode,
     era::Era,
     exchange::Exchange,
     methods::text,
@@ -34,7 +34,7 @@ impl Exchange<'_> {
         let found = self.find_resource(&uri)?;
         let resource = found.resource;
         let tool = if let Content::Tool { used, .. } = &resource.content { Some(used.tool) } else { None };
-        let operation = Operation { scopes: resource.scopes.as_ref(), messages: &[], tool, needs_caller: false };
+        let operation = Operation { scopes: resource.scopes.as_ref(), tool, needs_caller: self.is_locked(), ..Operation::default() };
         self.admit(&uri, operation).await?;
         let value = |name: &str| found.variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
         let seen: Vec<_> = found.variables.iter().map(|(name, value)| (*name, visible(value))).collect();
@@ -69,7 +69,7 @@ impl Exchange<'_> {
         if matches!(resource.content, Content::Tool { .. }) {
             result.not_cacheable();
         } else {
-            result.cacheable(if resource.scopes.is_some() { CacheScope::Private } else { CacheScope::Public });
+            result.cacheable(self.cache_scope(resource.scopes.is_some()));
         }
         Ok(result.finish())
     }

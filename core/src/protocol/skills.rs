@@ -7,7 +7,6 @@ use alloc::{string::String, vec::Vec};
 use serde_json::{Map, json};
 
 use super::{
-    encode::CacheScope,
     exchange::Exchange,
     methods::text,
     rpc_error::{INVALID_PARAMS, RpcError},
@@ -24,7 +23,7 @@ impl Exchange<'_> {
         self.admit_to(skill).await?;
         let mut result = self.result();
         result.raw("skill", &skill.descriptor);
-        result.cacheable(if self.app().is_protected(skill) { CacheScope::Private } else { CacheScope::Public });
+        result.cacheable(self.cache_scope(self.app().is_protected(skill)));
         Ok(result.finish())
     }
 
@@ -45,9 +44,8 @@ impl Exchange<'_> {
 
     async fn admit_to(&self, skill: &Skill) -> Result<(), RpcError> {
         let resource = self.app().resources.get(skill.resource as usize);
-        let operation =
-            Operation { scopes: resource.and_then(|resource| resource.scopes.as_ref()), messages: &[], tool: None, needs_caller: false };
-        self.admit(&skill.uri, operation).await
+        let scopes = resource.and_then(|resource| resource.scopes.as_ref());
+        self.admit(&skill.uri, Operation { scopes, needs_caller: self.is_locked(), ..Operation::default() }).await
     }
 }
 

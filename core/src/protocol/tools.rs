@@ -41,9 +41,8 @@ impl Exchange<'_> {
             cancel: &self.request.cancel,
             listener: self.beside.listener,
             rounds: rounds(params, self.may_ask())?,
-            operation: Operation { needs_caller: self.is_locked(), ..Operation::default() },
+            operation: Operation { needs_caller: self.is_locked(), was_asked: Some(&self.was_asked), ..Operation::default() },
         };
-        self.was_asked.set(true);
         match self.protocol.pipeline.call(call).await {
             Ok(result) => {
                 if let Some(input) = &result.input {

@@ -20,8 +20,9 @@ use std::{
 use millrace_core::{
     Error, ErrorKind,
     app::{
-        ApiKey, ApiKeys, Auth, Cache, CacheScope, Concurrency, EnvPart, EnvTemplate, ErrorRule, ExpectedKey, InputKind, ItemLimit,
-        Middleware, MiddlewareAction, OnMismatch, Part, Presenter, PresenterRule, RateLimit, Template, TextFormat, Tool, UnknownFields,
+        ApiKey, ApiKeys, App, Auth, Authorization, Cache, CacheScope, Concurrency, EnvPart, EnvTemplate, ErrorRule, ExpectedKey, InputKind,
+        ItemLimit, Middleware, MiddlewareAction, OnMismatch, Part, Presenter, PresenterRule, RateLimit, SignIn, Template, TextFormat, Tool,
+        UnknownFields,
     },
     expression::{Comparison, Expression, Quantifier, Step},
     pipeline::Pipeline,
@@ -293,6 +294,26 @@ fn stores_that_fail() {
     assert_eq!(calls(1), (0, 0, 0));
     world.now_ms.set(world.now_ms.get() + 1);
     assert_eq!(calls(2), (1, 1, 2), "also where calls went on failing meanwhile");
+}
+
+/// Anybody can send any method: what is told of one who was not let in is cut.
+#[test]
+fn a_refused_method_is_cut() {
+    let recorder = Recorder::default();
+    let app = wire::shop();
+    let locked = app.tools.iter().position(|tool| tool.auth.is_some()).unwrap();
+    let entrances = vec![u32::try_from(locked).unwrap()];
+    let authorization = Authorization { sign_in: SignIn::Required, entrances, ..Authorization::default() };
+    let endpoint = wire::endpoint(App { authorization, ..app });
+    let method = "m".repeat(3_000);
+    tracing::subscriber::with_default(recorder.clone(), || {
+        assert_eq!(wire::Ask::legacy(&method, json!({})).send(&endpoint).status, 401);
+    });
+    let lines = recorder.taken();
+    let shown = format!("{}…", &method[..64]);
+    let is_told = |line: &&String| line.contains(&format!("tool=\"{shown}\"")) && line.contains(&format!("method=\"{shown}\""));
+    assert_eq!(lines.iter().filter(is_told).count(), 1, "{lines:?}");
+    assert!(lines.iter().all(|line| line.len() < 600), "{lines:?}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use millrace_core::{ErrorKind::Data, value::Value};
 use millrace_tests::{
     clickhouse::{self, open},
     database::{runtime, text},
+    shown::shown,
 };
 use serde_json::json;
 
@@ -121,7 +122,7 @@ fn literals_are_read_as_the_engine_reads_them() {
     tokio::task::LocalSet::new().block_on(&runtime(), async {
         for ((name, body), expected) in names.iter().zip(bodies).zip(expected) {
             let result = call(&endpoint, name, json!({"s": "!"})).await;
-            assert_eq!(result_text(&result), serde_json::to_string(&expected.json()).unwrap(), "{body}");
+            assert_eq!(result_text(&result), shown(serde_json::to_value(expected.json()).unwrap()).to_string(), "{body}");
         }
     });
 }

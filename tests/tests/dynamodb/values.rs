@@ -47,8 +47,8 @@ fn every_value_comes_back_as_it_went_in() {
     database.ping().unwrap();
 }
 
-const FORMS: &str =
-    "inputs:\n  k: { type: string }\n  s: { type: string }\n  list: { type: array, items: { type: string }, optional: true }\n";
+const FORMS: &str = "inputs:\n  k: { type: string }\n  s: { type: string }\n  list: { type: array, items: { type: string }, optional: true }\n\
+     limits: { output: 1mb }\n";
 
 /// What an item has of a value, form by form.
 fn forms(value: &str) -> Json {

@@ -18,7 +18,7 @@ use super::{app, call, sample, size};
 
 /// The most that the binary may have, zipped, in bytes. Lambda fetches it at a cold start. With the state file, answers as streams, and lists and
 /// errors told apart by PostgreSQL's types it has 7,541,000.
-const MOST_ZIPPED: u64 = 7_600_000;
+const MOST_ZIPPED: u64 = 7_700_000;
 /// The newest C library of Amazon Linux 2023.
 const GLIBC: (u32, u32) = (2, 34);
 

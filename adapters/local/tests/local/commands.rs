@@ -79,7 +79,7 @@ fn check_speaks_json() {
     assert_eq!(
         found,
         json!({ "ok": false, "diagnostics": [diagnostic], "connections": [], "sizes": null, "audits": [],
-            "statements": [], "lock": [], "tenants": [] })
+            "sign_in": null, "statements": [], "lock": [], "tenants": [] })
     );
 }
 
@@ -112,12 +112,12 @@ fn check_measures_what_a_model_reads() {
     let said = run(app.path(), &["check"]);
     assert_eq!(said.code, Some(1), "{}", said.out);
     let expected = [
-        "an answer of `get-item` (1048576) can have more bytes than the 1024 of `budget.answer`",
+        "an answer of `get-item` (50000) can have more bytes than the 1024 of `budget.answer`",
         "millrace.yaml:",
         "limits: { output: 1kb }",
     ];
     assert!(expected.iter().all(|text| said.err.contains(text)), "{}", said.err);
-    assert!(said.out.contains("  get-item   1048576"), "a budget has the sizes said: {}", said.out);
+    assert!(said.out.contains("  get-item     50000"), "a budget has the sizes said: {}", said.out);
     assert_eq!(run(app.path(), &["build", "--target", "local"]).code, Some(1));
     app.write("millrace.yaml", &format!("{root}limits: {{}}\nbudget: {{ answer: 1kb, list: 10kb }}\n"));
     app.write("app/tools/_folder.yaml", "limits: { output: 1kb }\n");

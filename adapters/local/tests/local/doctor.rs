@@ -321,6 +321,7 @@ fn faults_of_lists_and_tools_are_found() {
             drop(message["result"].as_object_mut().and_then(|result| result.remove("structuredContent")));
         }),
         answers("tools/call", "fault output-schema server", |message| message["result"]["structuredContent"]["count"] = json!("three")),
+        tools("fault output-schema server", |tool| tool["outputSchema"] = json!({ "anyOf": [{ "$ref": "#" }, { "$ref": "#" }] })),
         answers("tools/call", "fault content-missing server", |message| message["result"]["content"] = Json::Null),
         answers("tools/call", "warning call-failed server", |message| message["result"]["isError"] = json!(true)),
         replaced("tools/call", "fault call-refused server", |_| Response::json(200, &json!({ "id": 0, "error": { "code": -32603 } }))),

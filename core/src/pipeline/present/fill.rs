@@ -7,6 +7,7 @@ use crate::{
     Json,
     app::{Piece, Root, Source, Template, TemplatePart, ValueTemplate, ValueText},
     expression::Expression,
+    hidden::reveal_json,
     pipeline::{
         json_text::{push_text, text_of},
         run::Run,
@@ -51,7 +52,12 @@ impl<'a> Sight<'a> {
     fn find(&self, source: &Source) -> Option<Cow<'a, Json>> {
         let (start, path) = match source.root {
             Root::Item => (self.item?, source.path.as_slice()),
-            Root::Auth => (self.run.auth.as_ref()?, source.path.as_slice()),
+            Root::Auth => {
+                // What a directory of users says of one may be written by anybody; items are visible already.
+                let mut claim = walk(self.run.auth.as_ref()?, &source.path)?.clone();
+                reveal_json(&mut claim, &[]);
+                return Some(Cow::Owned(claim));
+            }
             Root::Counts => (self.counts?, source.path.as_slice()),
             Root::Items => {
                 if source.path.is_empty() {

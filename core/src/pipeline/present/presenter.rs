@@ -126,6 +126,18 @@ pub(super) fn present(run: &Run<'_>, presenter: &Presenter, asked: Asked, outcom
     Ok(ToolOutput::Content(content))
 }
 
+/// Whether the list of a presented result is that of its items, and not one within a single item.
+pub(in crate::pipeline) fn is_list_of_items(run: &Run<'_>, content: &AuthoredContent) -> bool {
+    match content.structured.as_ref().or(content.data.as_ref()) {
+        Some(Json::Array(_)) => true,
+        Some(Json::Object(members)) => {
+            let key = asked::presenter(run).and_then(|presenter| presenter.items.as_ref());
+            key.and_then(|key| members.get(key)).is_some_and(Json::is_array)
+        }
+        _ => false,
+    }
+}
+
 /// What tells that only the first items are shown, and how to get those after `last`, in `_meta`, too; `None` where the tool's presenter has no
 /// `limit`.
 pub(in crate::pipeline) fn limited(

@@ -265,7 +265,9 @@ pub(super) fn dropped(count: usize) -> ContentBlock {
     blocks::notice(&format!("⚠️ {count} {what} {verb} left out, because the data does not match the schema. This is a defect of the tool."))
 }
 
-/// The value of a cursor: as the input that takes it would be written.
+/// The value of a cursor: as the input that takes it would be written. A text in which something hidden was made visible is another one than the
+/// row's, and would find other rows.
 pub(super) fn cursor_value(item: &Json, field: &str) -> Option<Json> {
-    item.get(field).filter(|value| !value.is_null() && !text_of(value).is_empty()).cloned()
+    let is_usable = |text: &str| !text.is_empty() && !text.contains("[U+");
+    item.get(field).filter(|value| !value.is_null() && is_usable(&text_of(value))).cloned()
 }

@@ -134,7 +134,7 @@ fn judge(wire: &mut Wire, era: &Era, tool: &Map<String, Json>, name: &str, reply
     let is_error = result.get("isError") == Some(&Json::Bool(true));
     let asks = result.get("resultType").is_some_and(|kind| kind == "input_required");
     if asks {
-        return Some(CallFacts { tool: name.to_owned(), took: reply.took, bytes: reply.bytes, is_error });
+        return Some(CallFacts { tool: shown, took: reply.took, bytes: reply.bytes, is_error });
     }
     if !result.get("content").is_some_and(Json::is_array) {
         let what = "the result of a tool has no `content`: clients refuse it";
@@ -149,7 +149,7 @@ fn judge(wire: &mut Wire, era: &Era, tool: &Map<String, Json>, name: &str, reply
     } else if let Some(schema) = tool.get("outputSchema").filter(|schema| !schema.is_null()) {
         output(wire, schema, result.get("structuredContent"), reply, &shown);
     }
-    Some(CallFacts { tool: name.to_owned(), took: reply.took, bytes: reply.bytes, is_error })
+    Some(CallFacts { tool: shown, took: reply.took, bytes: reply.bytes, is_error })
 }
 
 fn output(wire: &mut Wire, schema: &Json, structured: Option<&Json>, reply: &Reply, shown: &str) {

@@ -1,12 +1,12 @@
 //! Whether the server can be reached, and both eras of MCP: `server/discover` and `initialize`.
 
 use millrace_core::Json;
-use millrace_native::probe::{BodyEnd, CertificateFault, ProbeFailure, Url};
+use millrace_native::probe::{BodyEnd, CertificateFault, ProbeFailure};
 use serde_json::json;
 
 use super::{
     finding::{Finding, Side},
-    wire::{Auth, Era, LEGACY, MODERN, Message, Reply, Wire, client_info, is_http, origin, told},
+    wire::{Auth, Era, LEGACY, MODERN, Message, Reply, Wire, client_info, is_http, is_private, leads_inside, origin, told},
 };
 
 /// The revisions with a handshake.
@@ -128,7 +128,7 @@ pub(super) async fn initialize(wire: &mut Wire, auth: Auth) -> Reply {
     reply
 }
 
-/// Goes where a redirect of the endpoint leads. Whether it does: to HTTP and HTTPS only.
+/// Goes where a redirect of the endpoint leads. Whether it does: to HTTP and HTTPS only, and not into the user's own network.
 fn follow(wire: &mut Wire, reply: &Reply) -> bool {
     let status = reply.status.unwrap_or_default();
     let next = reply.header("location").and_then(|location| wire.endpoint.join(location).ok()).filter(is_http);
@@ -138,6 +138,12 @@ fn follow(wire: &mut Wire, reply: &Reply) -> bool {
         return false;
     };
     let target = wire.shown(next.as_str());
+    if leads_inside(&wire.endpoint, &next) {
+        let what = "the URL redirects to an address in a private network or on this machine: it was not asked";
+        let remedy = "Redirect to an address that clients can reach.";
+        wire.add(Finding::fault(Side::Server, "redirect-private", what, remedy).sent(reply.sent.clone()).got(target));
+        return false;
+    }
     let remedy = format!("Give clients the URL `{target}`, or serve the endpoint at both.");
     let is_other = origin(&next) != origin(&wire.endpoint);
     let finding = if is_other {
@@ -208,22 +214,6 @@ fn certificate(host: &str, fault: &CertificateFault) -> Finding {
         CertificateFault::Other(why) => ("certificate-invalid", format!("is not accepted: {why}"), "Replace the certificate."),
     };
     Finding::fault(Side::Network, id, format!("the certificate of `{host}` {what}: clients refuse to connect"), remedy)
-}
-
-/// Whether an address is this machine, or a network of the user's own.
-pub(super) fn is_private(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let literal = host.trim_matches(['[', ']']);
-    match literal.parse::<std::net::IpAddr>() {
-        Ok(std::net::IpAddr::V4(address)) => {
-            address.is_loopback() || address.is_private() || address.is_link_local() || address.is_unspecified()
-        }
-        Ok(std::net::IpAddr::V6(address)) => {
-            let mapped = address.to_ipv4_mapped().is_some_and(|v4| v4.is_loopback() || v4.is_private() || v4.is_link_local());
-            mapped || address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local() || address.is_unspecified()
-        }
-        Err(_) => host == "localhost" || host.ends_with(".localhost"),
-    }
 }
 
 /// HTTP without TLS, and HTTP beside TLS.

@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::{
     finding::{Finding, Side},
-    handshake::{self, Handshakes, is_private},
-    wire::{Auth, Document, Era, Message, Reply, Wire, is_http, origin},
+    handshake::{self, Handshakes},
+    wire::{Auth, Document, Era, Message, Reply, Wire, is_http, is_private, leads_inside, origin},
 };
 
 /// The most authorization servers that are asked.
@@ -162,7 +162,7 @@ async fn metadata(wire: &mut Wire, named: Option<Url>, is_required: bool) -> Opt
 
 /// Fetches what the server names. A server that everybody reaches has no business with addresses of the user's own network.
 async fn fetch(wire: &mut Wire, url: &Url, id: &'static str) -> Document {
-    if is_private(url) && !is_private(&wire.endpoint) {
+    if leads_inside(&wire.endpoint, url) {
         let what = "the metadata names an address in a private network or on this machine: it was not asked";
         let shown = wire.shown(url.as_str());
         wire.add(Finding::fault(Side::Server, id, what, "Name an address that clients can reach.").got(shown.clone()));

@@ -25,6 +25,8 @@ const MOST_TOOLS: usize = 128;
 const DEEPEST: usize = 32;
 /// How many parts of one tool's schemas are looked at.
 const MOST_PARTS: usize = 20_000;
+/// How much of a path and of a tool's name is kept for each part, in bytes.
+const LONGEST_PATH: usize = 400;
 
 /// What clients do not take in these tools.
 pub(super) fn findings(tools: &[Tool<'_>]) -> Vec<Finding> {
@@ -129,7 +131,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn add(&mut self, finding: Finding, path: &str) {
-        self.found.push(finding.at(format!("{}: {}{path}", self.tool, self.root)));
+        self.found.push(finding.at(format!("{}: {}{}", cut(self.tool), self.root, cut(path))));
     }
 
     fn schema(&mut self, schema: &Json, path: &str, depth: usize) {
@@ -158,7 +160,7 @@ impl Walk<'_> {
         }
         if let Some(properties) = object.get("properties").and_then(Json::as_object) {
             for (key, property) in properties {
-                let path = format!("{path}.{key}");
+                let path = below(path, &format!(".{key}"));
                 if is_input && !(is_key(key) && key.len() <= LONGEST_KEY) {
                     let what = format!(
                         "the key of a property is not of 1 to {LONGEST_KEY} letters, digits, `_`, `.` and `-`: Anthropic's API refuses the whole request"
@@ -170,7 +172,7 @@ impl Walk<'_> {
         }
         for (key, what) in [("items", "[]"), ("additionalProperties", ".*"), ("not", "")] {
             if let Some(inner) = object.get(key) {
-                self.schema(inner, &format!("{path}{what}"), depth + 1);
+                self.schema(inner, &below(path, what), depth + 1);
             }
         }
         for key in ["anyOf", "oneOf", "allOf", "prefixItems"] {
@@ -180,10 +182,19 @@ impl Walk<'_> {
         }
         for key in ["$defs", "definitions"] {
             for (name, inner) in object.get(key).and_then(Json::as_object).into_iter().flatten() {
-                self.schema(inner, &format!("{path}.{key}.{name}"), depth + 1);
+                self.schema(inner, &below(path, &format!(".{key}.{name}")), depth + 1);
             }
         }
     }
+}
+
+/// The path to a part, cut where it is long: each part has a copy of it.
+fn below(path: &str, part: &str) -> String {
+    cut(path).to_owned() + cut(part)
+}
+
+fn cut(text: &str) -> &str {
+    &text[..text.floor_char_boundary(LONGEST_PATH)]
 }
 
 #[cfg(test)]
@@ -249,5 +260,10 @@ mod tests {
         let wide: Map<String, Json> = (0..50_000).map(|at| (format!("k{at}"), json!({ "type": ["string"] }))).collect();
         *tool.pointer_mut("/inputSchema").unwrap() = json!({ "type": "object", "properties": wide });
         assert!(ids(&tool).len() <= MOST_PARTS);
+        let inner: Map<String, Json> = (0..1_000).map(|at| (format!("k{at}"), json!({ "type": ["string"] }))).collect();
+        let long = Map::from_iter([("ü".repeat(1 << 20), json!({ "type": "object", "properties": inner }))]);
+        *tool.pointer_mut("/inputSchema").unwrap() = json!({ "type": "object", "properties": long });
+        let found = findings(&[Tool { name: "get-note", descriptor: tool.as_object().unwrap() }]);
+        assert!(found.len() > 1_000 && found.iter().flat_map(|finding| &finding.places).all(|place| place.len() < 3 * LONGEST_PATH));
     }
 }

@@ -345,7 +345,8 @@ impl Wire {
         (sent, outcome)
     }
 
-    /// Gets a document from anywhere, without credentials. Redirects are followed within HTTP and HTTPS.
+    /// Gets a document from anywhere, without credentials. Redirects are followed within HTTP and HTTPS, and not into the user's own
+    /// network.
     pub(super) async fn document(&mut self, url: &Url) -> Document {
         let mut url = url.clone();
         let headers = [("accept".to_owned(), "application/json".to_owned())];
@@ -358,6 +359,14 @@ impl Wire {
             if matches!(response.status, 301..=303 | 307 | 308)
                 && let Some(next) = response.header("location").and_then(|location| url.join(location).ok()).filter(is_http)
             {
+                if leads_inside(&self.endpoint, &next) {
+                    let what = "a document redirects to an address in a private network or on this machine: it was not asked";
+                    let got = self.shown(next.as_str());
+                    let finding = Finding::fault(Side::Server, "redirect-private", what, "Redirect to an address that clients can reach.");
+                    self.add(finding.sent(sent.clone()).got(got.clone()));
+                    let got = format!("{} to {got}", response.status);
+                    return Document { json: None, status: Some(response.status), got, sent, failure: None };
+                }
                 url = next;
                 continue;
             }
@@ -588,6 +597,27 @@ pub(super) fn is_http(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https") && url.host_str().is_some()
 }
 
+/// Whether an address is this machine, or a network of the user's own.
+pub(super) fn is_private(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let literal = host.trim_matches(['[', ']']);
+    match literal.parse::<std::net::IpAddr>() {
+        Ok(std::net::IpAddr::V4(address)) => {
+            address.is_loopback() || address.is_private() || address.is_link_local() || address.is_unspecified()
+        }
+        Ok(std::net::IpAddr::V6(address)) => {
+            let mapped = address.to_ipv4_mapped().is_some_and(|v4| v4.is_loopback() || v4.is_private() || v4.is_link_local());
+            mapped || address.is_loopback() || address.is_unique_local() || address.is_unicast_link_local() || address.is_unspecified()
+        }
+        Err(_) => host == "localhost" || host.ends_with(".localhost"),
+    }
+}
+
+/// Whether a server sends to an address of the user's own network with which it has no business, because everybody reaches the server.
+pub(super) fn leads_inside(endpoint: &Url, named: &Url) -> bool {
+    is_private(named) && !is_private(endpoint)
+}
+
 pub(super) fn origin(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
@@ -630,6 +660,17 @@ mod tests {
         let text = format!("{} the-token-of-ada", "x".repeat(150));
         assert!(shown(&text, &secrets).ends_with("x [secret]"), "{}", shown(&text, &secrets));
         assert_eq!(shown(&"ä".repeat(500), &secrets).chars().count(), SHOWN + 1);
+    }
+
+    #[test]
+    fn only_servers_of_the_own_network_lead_into_it() {
+        let leads = |endpoint: &str, named: &str| leads_inside(&Url::parse(endpoint).unwrap(), &Url::parse(named).unwrap());
+        for named in ["http://127.0.0.1:9200/", "http://169.254.169.254/latest", "https://10.0.0.1/", "http://[::1]/", "http://localhost/"]
+        {
+            assert!(leads("https://mcp.example.com/mcp", named), "{named}");
+            assert!(!leads("http://192.168.1.7:8080/mcp", named), "{named}");
+        }
+        assert!(!leads("https://mcp.example.com/mcp", "https://auth.example.com/"));
     }
 
     #[test]

@@ -1,0 +1,1 @@
+export default (_, ctx) => [ctx.auth?.subject ?? "nobody"];

@@ -1,0 +1,1 @@
+export default () => "From nine to five.";
