@@ -368,7 +368,7 @@ mod tests {
         let mut value = json!({"a\u{200b}": ["\u{202e}", {"b": "\u{200b}", "c": "\u{200b}"}], "a[U+200B]": 1, "n": 1.5});
         let as_is = [PathStep::Any, PathStep::Index(1), PathStep::Member("c".into())];
         reveal_json(&mut value, &[&as_is]);
-        assert_eq!(value, json!({"a[U+200B]": ["[U+202E]", {"b": "[U+200B]", "c": "\u{200b}"}], "a[U+200B]_": 1, "n": 1.5}));
+        assert_eq!(value, json!({"a[U+200B]": ["[U+202E]", {"b": "[U+200B]", "c": "\u{200b}"}], "a[U+200B]_2": 1, "n": 1.5}));
         let columns = vec!["x\u{200b}".to_string(), "x[U+200B]".to_string()];
         let cells = vec![
             Value::Text("\u{200b}".into()),
