@@ -51,7 +51,11 @@ fn listed(group: Group) -> Vec<Json> {
     let text = &answers[0][0];
     let body = text.split_once("\n\n").map_or("", |(_, body)| body);
     let answer: Json = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {text}"));
-    answer["result"]["tools"].as_array().cloned().unwrap_or_default()
+    let mut tools = answer["result"]["tools"].as_array().cloned().unwrap_or_default();
+    // A `json_schema` with more than that is its author's own, and `check` tells which clients do not take it.
+    let known = ["type", "properties", "required", "additionalProperties"];
+    tools.retain(|tool| names(&tool["inputSchema"]).iter().all(|keyword| known.contains(keyword)));
+    tools
 }
 
 /// Numbers that look random and are the same every time.
@@ -137,7 +141,7 @@ fn every_tool() -> Vec<Json> {
         tools.extend(listed.into_iter().enumerate().map(|(offset, mut tool)| {
             let name = tool["name"].as_str().unwrap_or_default().replace(|character: char| !character.is_ascii_alphanumeric(), "_");
             // Short enough for every client, whatever it puts before a name.
-            tool["name"] = format!("t{}_{}", number + offset, &name[..name.len().min(20)]).into();
+            tool["name"] = format!("t{}_{}", number + offset, name[..name.len().min(20)].trim_end_matches('_')).into();
             tool["description"] = format!("{source}: {}", tool["description"].as_str().unwrap_or_default()).into();
             tool
         }));

@@ -124,8 +124,9 @@ fn same_number(text: &str, number: &Number) -> bool {
     exact && number.as_f64() == Some(parsed)
 }
 
+/// Of two different values, one at least is not the body's. Some hosts join them before they arrive, so they are told of like one that differs.
 fn only<'h>(headers: &'h Headers, field: &str) -> Result<Option<&'h str>, RpcError> {
-    headers.same(field).map_err(|Repeated| mismatch(field, "appears more than once, with different values"))
+    headers.same(field).map_err(|Repeated| mismatch(field, "differs from the body"))
 }
 
 /// Undoes `=?base64?…?=`.
