@@ -74,7 +74,7 @@ const scenarios = {
   async phone() {
     await page.screen(390, 844, true);
     await page.open(url);
-    assert.equal(await page.evaluate("document.title"), "paged 1.2.3");
+    assert.match(await page.evaluate("document.title"), /^paged 1\.2\.3\+[0-9a-f]{8}$/);
     assert.equal(await text("#address"), url.replace(/\/$/, "/mcp"));
     has(
       await text("body"),
