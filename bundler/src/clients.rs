@@ -1,4 +1,4 @@
-//! What clients do to an app: `check` warns of each construct that a client does not take, by the table in [`table`].
+//! What clients do to an app: `check` warns of each construct that a client does not take, by the table in `clients/table.rs`.
 //!
 //! Only what authors write is looked at. What Millrace writes itself is made so that every client takes it.
 
