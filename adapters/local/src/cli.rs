@@ -364,7 +364,7 @@ pub(crate) struct Health {
 
 #[derive(Args)]
 pub(crate) struct Doctor {
-    /// The URL of the server's endpoint, such as https://notes.example.com/mcp
+    /// The URL of the server's endpoint, such as `https://notes.example.com/mcp`
     pub(crate) url: String,
     /// The token to send as `Authorization: Bearer`: itself, env:NAME for a variable, or @FILE
     #[arg(long, env = "MILLRACE_TOKEN", value_name = "TOKEN", hide_env_values = true)]
