@@ -1,6 +1,6 @@
 //! Counters and records in the isolate's memory, bounded in bytes.
 //!
-//! What is still to be kept is never dropped to make room: a store refuses whatever is new where its owner's [`share`] is full. What has expired
+//! What is still to be kept is never dropped to make room: a store refuses whatever is new where its owner's share is full. What has expired
 //! makes room at the next write.
 
 use std::{
