@@ -21,7 +21,7 @@ use crate::{
     app::{Literal, Pattern},
 };
 
-/// The most steps of one evaluation: a part of the expression, an element that is looked at, or [`STEP_BYTES`] of text.
+/// The most steps of one evaluation: a part of the expression, an element that is looked at, or `STEP_BYTES` of text.
 pub const MOST_STEPS: usize = 4_000_000;
 /// How much text is searched or compared in one step.
 const STEP_BYTES: usize = 64;
