@@ -12,8 +12,12 @@ use crate::worker_ports::kit::{call, wait_for, with_kit};
 fn a_statement_is_judged_as_by_the_other_drivers_of_the_dialect() {
     with_kit(|kit| {
         let run = |adapter: &str, text: &str, params: &[Value]| {
-            let params: Vec<Json> =
-                params.iter().map(|param| if let Value::I64(value) = param { json!(value) } else { panic!("{param:?}") }).collect();
+            let param = |param: &Value| match param {
+                Value::I64(number) => json!(number),
+                Value::Text(text) => json!(text),
+                other => panic!("{other:?}"),
+            };
+            let params: Vec<Json> = params.iter().map(param).collect();
             let result = kit.call("query", &json!({"adapter": adapter, "sql": text, "params": params}));
             if result["isError"] == false { Ok(()) } else { Err(result["_meta"]["millrace/error"]["message"].as_str().unwrap().to_owned()) }
         };
