@@ -1,5 +1,6 @@
 // The Worker's entry: hands the app to the runtime, then each request.
 import bundle from "./app.bin";
+import engine from "./runtime/engine.mjs";
 import * as runtime from "./runtime/index.js";
 
 export { MillraceState } from "./state.mjs";
@@ -23,7 +24,7 @@ function revive() {
   if (instances > 0) runtime.__wbg_reset_state();
   instances += 1;
   const instance = instances;
-  runtime.start(new Uint8Array(bundle), () => instance === instances && died());
+  runtime.start(new Uint8Array(bundle), engine, () => instance === instances && died());
   isAlive = true;
 }
 

@@ -44,18 +44,19 @@ thread_local! {
     static STATE: RefCell<State> = const { RefCell::new(State::Empty) };
 }
 
-/// Takes over the app's bundle. Called once when the isolate starts, and again after a panic in a new instance. `died` is called with
-/// no arguments when a panic ends this instance.
+/// Takes over the app's bundle, and the script engine's module where the runtime has one. Called once when the isolate starts, and again
+/// after a panic in a new instance. `died` is called with no arguments when a panic ends this instance.
 ///
 /// # Errors
 /// The bytes are no bundle of this version, or their app needs a part that this runtime was made without.
 #[wasm_bindgen]
-pub fn start(bundle: &[u8], died: Function) -> Result<(), JsError> {
+pub fn start(bundle: &[u8], engine: &JsValue, died: Function) -> Result<(), JsError> {
     logging::init(died);
     let app = App::from_bundle(bundle).map_err(|error| JsError::new(&error.to_string()))?;
     if let Some(refusal) = scripts::refusal(&app).or_else(|| connectors::refusal(&app)) {
         return Err(JsError::new(&refusal));
     }
+    scripts::set_module(engine);
     STATE.set(State::Decoded(Box::new(app)));
     Ok(())
 }

@@ -1,11 +1,12 @@
 //! The script engine, in a runtime that has one.
 //!
-//! Two thirds of the runtime are the interpreter of scripts. The feature `scripts` leaves it out, and `millrace build` takes the runtime
+//! The engine is a module of its own beside the runtime. The feature `scripts` leaves out what runs it, and `millrace build` takes the runtime
 //! that its app needs. A runtime without the engine refuses an app with scripts when the isolate starts, so that no call finds it out.
 
 use std::rc::Rc;
 
 use millrace_core::{app::App, ports::ScriptEngine};
+use wasm_bindgen::JsValue;
 
 #[cfg(not(feature = "scripts"))]
 mod absent;
@@ -20,6 +21,14 @@ pub(crate) fn engine() -> Rc<dyn ScriptEngine> {
 #[cfg(not(feature = "scripts"))]
 pub(crate) fn engine() -> Rc<dyn ScriptEngine> {
     Rc::new(absent::NoScriptEngine)
+}
+
+/// Takes the engine's module over: a `WebAssembly.Module`.
+pub(crate) fn set_module(module: &JsValue) {
+    #[cfg(feature = "scripts")]
+    millrace_script::set_module(module);
+    #[cfg(not(feature = "scripts"))]
+    let _ = module;
 }
 
 /// Why this runtime cannot serve an app; `None` where it can.

@@ -50,6 +50,12 @@ impl Parts {
         self.features() == DEFAULT
     }
 
+    /// Whether the script engine is among them.
+    #[cfg(feature = "checkout")]
+    pub(super) fn has_scripts(&self) -> bool {
+        self.0.contains(&"scripts")
+    }
+
     /// Every set.
     pub(super) fn all() -> Vec<Self> {
         let sets = (0..1_usize << PARTS.len()).map(|set| {

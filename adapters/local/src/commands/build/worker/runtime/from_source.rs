@@ -18,7 +18,11 @@ use super::super::worker_parts::{Parts, WASM};
 use crate::output::{CommandError, CommandResult, note};
 
 /// Names how the JavaScript around the module is made: a change of [`finish`] is a new name, or a runtime that is there would be taken.
-const GLUE: &str = "each import once";
+const GLUE: &str = "each import once, and the script engine";
+/// The script engine's module, below the checkout, and what the runtime has of it.
+const ENGINE: &str = "engine/engine.wasm";
+const ENGINE_WASM: &str = "engine.wasm";
+const ENGINE_MODULE: &str = "engine.mjs";
 /// How hard wasm-opt tries: `-O1`, `-Oz`, or `none`. `-Oz` takes twice as long as `-O1` for three per cent less of wasm, which packs worse.
 const OPTIMISE: &str = "MILLRACE_WASM_OPT";
 /// What rustc's wasm uses beyond the first version of wasm.
@@ -38,16 +42,20 @@ const FEATURES: [&str; 7] = [
 /// A tool is missing or fails.
 pub(super) fn made_in(root: &Path, parts: &Parts) -> CommandResult<PathBuf> {
     let wasm = compile(root, parts)?;
-    let bytes = fs::read(&wasm).map_err(|error| CommandError::Wrong(format!("`{}` cannot be read: {error}", wasm.display())))?;
+    let bytes = read(&wasm)?;
     let level = env::var(OPTIMISE).unwrap_or_else(|_| "-O1".into());
     let made = target(root).join("worker-runtime");
-    let folder = made.join(name(&bytes, &level));
+    let engine = match parts.has_scripts() {
+        true => Some(read(&root.join(ENGINE))?),
+        false => None,
+    };
+    let folder = made.join(name(&bytes, engine.as_deref(), &level));
     if folder.join(WASM).is_file() {
         return Ok(folder);
     }
     note(format_args!("making the Worker's runtime `{}` ready: wasm-bindgen, wasm-opt (once for all apps)", parts.name()));
     let unfinished = made.join(format!("unfinished-{}", std::process::id()));
-    let outcome = finish(root, &wasm, &unfinished, &level);
+    let outcome = finish(root, &wasm, &unfinished, &level).and_then(|()| add_engine(&unfinished, engine.as_deref()));
     if outcome.is_ok() && fs::rename(&unfinished, &folder).is_ok() {
         return Ok(folder);
     }
@@ -103,9 +111,13 @@ fn target(root: &Path) -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
 
+fn read(file: &Path) -> CommandResult<Vec<u8>> {
+    fs::read(file).map_err(|error| CommandError::Wrong(format!("`{}` cannot be read: {error}", file.display())))
+}
+
 /// What a runtime is made from, as a folder's name.
-fn name(wasm: &[u8], level: &str) -> String {
-    let digest = Sha256::new().chain_update(wasm).chain_update(level).chain_update(GLUE).chain_update(env!("CARGO_PKG_VERSION")).finalize();
+fn name(wasm: &[u8], engine: Option<&[u8]>, level: &str) -> String {
+    let digest = Sha256::new().chain_update(wasm).chain_update(engine.unwrap_or_default()).chain_update(level).chain_update(GLUE).chain_update(env!("CARGO_PKG_VERSION")).finalize();
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -132,6 +144,20 @@ fn finish(root: &Path, wasm: &Path, folder: &Path, level: &str) -> CommandResult
     let optimise = tool(root, "WASM_OPT_BIN", "worker/node_modules/.bin/wasm-opt", "wasm-opt");
     let module = folder.join(WASM);
     run(Command::new(&optimise).arg(level).args(FEATURES).arg(&module).arg("-o").arg(&module).env("PATH", path(root)), "wasm-opt")
+}
+
+/// Puts the script engine beside the runtime, or says that there is none.
+fn add_engine(folder: &Path, engine: Option<&[u8]>) -> CommandResult {
+    let module = match engine {
+        Some(_) => format!("export {{ default }} from \"./{ENGINE_WASM}\";\n"),
+        None => "export default undefined;\n".to_owned(),
+    };
+    let files = engine.map(|bytes| (ENGINE_WASM, bytes)).into_iter().chain([(ENGINE_MODULE, module.as_bytes())]);
+    for (name, bytes) in files {
+        let file = folder.join(name);
+        fs::write(&file, bytes).map_err(|error| CommandError::Wrong(format!("`{}` cannot be written: {error}", file.display())))?;
+    }
+    Ok(())
 }
 
 /// The glue without what it has several times: wasm-bindgen imports a module once for each place that names it, and lists it as often in
