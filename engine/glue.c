@@ -1,0 +1,488 @@
+// What stands between the engine QuickJS-ng and its host: a few exports, a few imports, and bytes in a linear memory.
+//
+// Nothing else crosses. A message is a `frame`: the length of its head in four bytes (the lowest first), the head, and a tail. The head is
+// text, the tail is bytes; the highest bit of the length says that there is a tail, which may be empty.
+//
+// Everything that the engine knows lies in the linear memory, the end of its heap included: whoever copies that and `__stack_pointer` has
+// the whole state, and may put it back at any time, also after a trap.
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "quickjs.h"
+
+#define EXPORT(name) __attribute__((export_name(name)))
+#define IMPORT(name) __attribute__((import_module("host"), import_name(name)))
+
+// Asks for something that takes time. `settle` answers it.
+IMPORT("ask") void host_ask(int id, int kind, const char *frame, int length);
+// Says something, and takes the answer: the length of its frame, which `host_reply` copies, or -1 for none.
+IMPORT("say") int host_say(int kind, const char *frame, int length);
+IMPORT("reply") void host_reply(char *into);
+// Milliseconds since the Unix epoch.
+IMPORT("clock") double host_clock(void);
+IMPORT("random") void host_random(void *into, int length);
+
+enum { DONE = 0, THREW = 1, WAITS = 2 };
+
+#define HAS_TAIL 0x80000000u
+#define MAX_REJECTIONS 10000
+// What of the heap is kept back for the error that says that it is full.
+#define RESERVE (256 << 10)
+
+static JSRuntime *runtime;
+static JSContext *context;
+
+// What the prelude returned: `load(meta, value)`, `enter(message, bytes)`, `settle(id, answered, message, bytes)`, `poll()`.
+static JSValue load_function, enter_function, settle_function, poll_function;
+
+// What the last export left for the host.
+static char *out;
+static size_t out_length;
+
+static int last_ask;
+
+// Promises that were rejected and have no handler, in the order in which they were.
+static struct { JSValue promise, reason; } *rejections;
+static unsigned rejections_length, rejections_room, rejections_more;
+
+// memory
+
+extern char __heap_end;
+static char *heap_top = &__heap_end;
+static unsigned long heap_limit;
+
+// The end of the heap is data, so it is part of an image; and a memory that has grown is used again after an image was put back.
+void *sbrk(intptr_t more) {
+  char *before = heap_top;
+  if (more == 0) return before;
+  unsigned long need = (unsigned long)before + (unsigned long)more, have = __builtin_wasm_memory_size(0) << 16;
+  if (need < (unsigned long)before || need > heap_limit) return (void *)-1;
+  if (need > have && __builtin_wasm_memory_grow(0, (need - have + 0xffff) >> 16) == (unsigned long)-1) return (void *)-1;
+  heap_top = before + more;
+  return before;
+}
+
+static void *reserve;
+
+// The engine's request is refused, and there is room for the error that says so.
+static void *given(void *made) {
+  if (made) return made;
+  free(reserve);
+  reserve = NULL;
+  return NULL;
+}
+
+static void *js_calloc_(void *opaque, size_t count, size_t size) { return given(calloc(count, size)); }
+static void *js_malloc_(void *opaque, size_t size) { return given(malloc(size)); }
+static void js_free_(void *opaque, void *made) { free(made); }
+static void *js_realloc_(void *opaque, void *made, size_t size) { return given(realloc(made, size)); }
+size_t malloc_usable_size(void *);
+static size_t usable_size(const void *made) { return malloc_usable_size((void *)made); }
+
+static const JSMallocFunctions allocator = {js_calloc_, js_malloc_, js_free_, js_realloc_, usable_size};
+
+EXPORT("top") char *top(void) { return heap_top; }
+
+// One byte more than asked for: what parses text wants a zero behind it.
+EXPORT("alloc") char *alloc(int length) {
+  char *made = length < 0 ? NULL : malloc((size_t)length + 1);
+  if (made) made[length] = 0;
+  return made;
+}
+
+// The clock behind `Date` and `performance`: see wasm-shim/shim.c of rquickjs-sys.
+double __rquickjs_host_now_us(void) { return host_clock() * 1000; }
+
+// out
+
+EXPORT("out") char *out_(void) { return out; }
+EXPORT("out_len") int out_len(void) { return (int)out_length; }
+
+static void forget_out(void) {
+  free(out);
+  out = NULL;
+  out_length = 0;
+}
+
+// Without any memory left there is still something to say.
+static void keep_plain(const char *text) {
+  forget_out();
+  size_t length = strlen(text);
+  out = malloc(length);
+  if (!out) return;
+  memcpy(out, text, length);
+  out_length = length;
+}
+
+// Leaves what a function threw: `{ message, stack?, limit? }` as JSON, where `limit` is the one that the engine itself ran into.
+static int threw(void) {
+  JSValue error = JS_GetException(context);
+  size_t length;
+  const char *text = NULL;
+  JSValue message = JS_UNDEFINED, stack = JS_UNDEFINED, json = JS_UNDEFINED;
+  // The engine throws null where it has no room for an error.
+  if (!reserve && JS_IsNull(error)) {
+    keep_plain("{\"message\":\"InternalError: out of memory\",\"limit\":\"memory\"}");
+    return THREW;
+  }
+  JSValue told = JS_NewObject(context);
+  if (JS_IsException(told)) goto poor;
+  message = JS_ToString(context, error);
+  if (JS_IsException(message)) goto poor;
+  const char *words = JS_ToCString(context, message);
+  if (!words) goto poor;
+  const char *limit = NULL;
+  if (JS_IsError(error) && strcmp(words, "InternalError: out of memory") == 0) limit = "memory";
+  if (JS_IsError(error) && strcmp(words, "RangeError: Maximum call stack size exceeded") == 0) limit = "stack";
+  JS_FreeCString(context, words);
+  if (JS_SetPropertyStr(context, told, "message", JS_DupValue(context, message)) < 0) goto poor;
+  if (limit && JS_SetPropertyStr(context, told, "limit", JS_NewString(context, limit)) < 0) goto poor;
+  if (JS_IsError(error)) {
+    stack = JS_GetPropertyStr(context, error, "stack");
+    if (JS_IsException(stack)) goto poor;
+    if (JS_IsString(stack) && JS_SetPropertyStr(context, told, "stack", JS_DupValue(context, stack)) < 0) goto poor;
+  }
+  json = JS_JSONStringify(context, told, JS_UNDEFINED, JS_UNDEFINED);
+  if (JS_IsException(json)) goto poor;
+  text = JS_ToCStringLen(context, &length, json);
+  if (!text) goto poor;
+  forget_out();
+  out = malloc(length);
+  if (!out) goto poor;
+  memcpy(out, text, length);
+  out_length = length;
+  goto end;
+poor:
+  JS_FreeValue(context, JS_GetException(context));
+  keep_plain("{\"message\":\"InternalError: out of memory\",\"limit\":\"memory\"}");
+end:
+  if (text) JS_FreeCString(context, text);
+  JS_FreeValue(context, told);
+  JS_FreeValue(context, message);
+  JS_FreeValue(context, stack);
+  JS_FreeValue(context, json);
+  JS_FreeValue(context, error);
+  return THREW;
+}
+
+// frames
+
+static uint32_t read_u32(const char *from) {
+  const unsigned char *byte = (const unsigned char *)from;
+  return byte[0] | byte[1] << 8 | byte[2] << 16 | (uint32_t)byte[3] << 24;
+}
+
+// Parts of a frame. The frame stays its owner's.
+typedef struct {
+  char *head, *tail;
+  size_t head_length, tail_length;
+  bool has_tail;
+} Frame;
+
+static bool open_frame(char *frame, size_t length, Frame *parts) {
+  if (length < 4) return false;
+  uint32_t word = read_u32(frame);
+  size_t head = word & ~HAS_TAIL;
+  if (head > length - 4) return false;
+  *parts = (Frame){frame + 4, frame + 4 + head, head, length - 4 - head, (word & HAS_TAIL) != 0};
+  return true;
+}
+
+static JSValue tail_value(const Frame *parts) {
+  return parts->has_tail ? JS_NewUint8ArrayCopy(context, (const uint8_t *)parts->tail, parts->tail_length) : JS_UNDEFINED;
+}
+
+// The head as JSON, with the tail moved out of the way: a parser wants a zero behind its text.
+static JSValue head_value(const Frame *parts) {
+  char first = *parts->tail;
+  *parts->tail = 0;
+  JSValue value = JS_ParseJSON(context, parts->head, parts->head_length, "<message>");
+  *parts->tail = first;
+  return value;
+}
+
+// `(kind, text, bytes?)` from `argv`, as a frame that the caller frees. NULL: an exception.
+static char *make_frame(JSContext *c, int argc, JSValueConst *argv, size_t *length) {
+  size_t head_length, tail_length = 0;
+  const char *head = JS_ToCStringLen(c, &head_length, argv[1]);
+  if (!head) return NULL;
+  uint8_t *tail = NULL;
+  bool has_tail = argc > 2 && !JS_IsUndefined(argv[2]);
+  if (has_tail) {
+    tail = JS_GetUint8Array(c, &tail_length, argv[2]);
+    if (!tail && JS_HasException(c)) {
+      JS_FreeCString(c, head);
+      return NULL;
+    }
+  }
+  char *frame = NULL;
+  if (head_length < HAS_TAIL && tail_length < HAS_TAIL && (frame = malloc(4 + head_length + tail_length))) {
+    uint32_t word = (uint32_t)head_length | (has_tail ? HAS_TAIL : 0);
+    memcpy(frame, &word, 4);
+    memcpy(frame + 4, head, head_length);
+    if (tail_length) memcpy(frame + 4 + head_length, tail, tail_length);
+    *length = 4 + head_length + tail_length;
+  } else {
+    JS_ThrowOutOfMemory(c);
+  }
+  JS_FreeCString(c, head);
+  return frame;
+}
+
+// what the prelude gets
+
+// `ask(kind, text, bytes?)`: the number under which it is answered.
+static JSValue native_ask(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  int kind;
+  size_t length;
+  if (JS_ToInt32(c, &kind, argv[0])) return JS_EXCEPTION;
+  char *frame = make_frame(c, argc, argv, &length);
+  if (!frame) return JS_EXCEPTION;
+  int id = ++last_ask;
+  host_ask(id, kind, frame, (int)length);
+  free(frame);
+  return JS_NewInt32(c, id);
+}
+
+// `say(kind, text, bytes?)`: undefined, the value of the answer, or where it has a tail `[value, bytes]`.
+static JSValue native_say(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  int kind;
+  size_t length;
+  if (JS_ToInt32(c, &kind, argv[0])) return JS_EXCEPTION;
+  char *frame = make_frame(c, argc, argv, &length);
+  if (!frame) return JS_EXCEPTION;
+  int answer_length = host_say(kind, frame, (int)length);
+  free(frame);
+  if (answer_length < 0) return JS_UNDEFINED;
+  char *answer = alloc(answer_length);
+  if (!answer) return JS_ThrowOutOfMemory(c);
+  host_reply(answer);
+  Frame parts;
+  JSValue value = open_frame(answer, (size_t)answer_length, &parts) ? head_value(&parts) : JS_ThrowInternalError(c, "the answer is no frame");
+  if (!JS_IsException(value) && parts.has_tail) {
+    JSValue pair[2] = {value, tail_value(&parts)};
+    value = JS_IsException(pair[1]) ? (JS_FreeValue(c, value), JS_EXCEPTION) : JS_NewArrayFrom(c, 2, pair);
+  }
+  free(answer);
+  return value;
+}
+
+// `clock()`
+static JSValue native_clock(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) { return JS_NewFloat64(c, host_clock()); }
+
+// `random(bytes)`: fills them.
+static JSValue native_random(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  size_t length;
+  uint8_t *bytes = JS_GetUint8Array(c, &length, argv[0]);
+  if (!bytes) return JS_HasException(c) ? JS_EXCEPTION : JS_UNDEFINED;
+  host_random(bytes, (int)length);
+  return JS_UNDEFINED;
+}
+
+// `fraction()`: 53 random bits, from zero to below one.
+static JSValue native_fraction(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  uint64_t bits = 0;
+  host_random(&bits, 7);
+  return JS_NewFloat64(c, (double)(bits & ((1ull << 53) - 1)) / (double)(1ull << 53));
+}
+
+// `encode(text)`: its bytes as UTF-8. The caller sees to lone surrogates.
+static JSValue native_encode(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  size_t length;
+  const char *text = JS_ToCStringLen(c, &length, argv[0]);
+  if (!text) return JS_EXCEPTION;
+  JSValue bytes = JS_NewUint8ArrayCopy(c, (const uint8_t *)text, length);
+  JS_FreeCString(c, text);
+  return bytes;
+}
+
+// `class_of(value)`: what an object was made as, whatever its prototype is now.
+static JSValue native_class_of(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  if (!JS_IsObject(argv[0])) return JS_UNDEFINED;
+  if (JS_IsProxy(argv[0])) return JS_NewString(c, "Proxy");
+  JSAtom name = JS_GetClassName(runtime, JS_GetClassID(argv[0]));
+  if (name == JS_ATOM_NULL) return JS_UNDEFINED;
+  JSValue text = JS_AtomToString(c, name);
+  JS_FreeAtom(c, name);
+  return text;
+}
+
+// `unhandled()`: `[reason]` of the promise that was rejected first of those without a handler; how many more there were than are kept; or
+// undefined.
+static JSValue native_unhandled(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  if (rejections_length) {
+    JSValue reason = JS_DupValue(c, rejections[0].reason);
+    return JS_NewArrayFrom(c, 1, &reason);
+  }
+  return rejections_more ? JS_NewUint32(c, rejections_more) : JS_UNDEFINED;
+}
+
+static void on_rejection(JSContext *c, JSValueConst promise, JSValueConst reason, bool is_handled, void *opaque) {
+  if (!is_handled) {
+    if (rejections_length == rejections_room) {
+      unsigned room = rejections_room ? rejections_room * 2 : 16;
+      void *grown = room > MAX_REJECTIONS * 2 ? NULL : realloc(rejections, room * sizeof *rejections);
+      if (!grown) {
+        rejections_more++;
+        return;
+      }
+      rejections = grown;
+      rejections_room = room;
+    }
+    rejections[rejections_length].promise = JS_DupValue(c, promise);
+    rejections[rejections_length++].reason = JS_DupValue(c, reason);
+    return;
+  }
+  // The last one first: most are handled soon.
+  for (unsigned at = rejections_length; at-- > 0;) {
+    if (JS_VALUE_GET_PTR(rejections[at].promise) != JS_VALUE_GET_PTR(promise)) continue;
+    JS_FreeValue(c, rejections[at].promise);
+    JS_FreeValue(c, rejections[at].reason);
+    memmove(rejections + at, rejections + at + 1, (--rejections_length - at) * sizeof *rejections);
+    return;
+  }
+  if (rejections_more) rejections_more--;
+}
+
+static JSValue natives(void) {
+  static const JSCFunctionListEntry functions[] = {
+      JS_CFUNC_DEF("ask", 3, native_ask),           JS_CFUNC_DEF("say", 3, native_say),
+      JS_CFUNC_DEF("clock", 0, native_clock),       JS_CFUNC_DEF("random", 1, native_random),
+      JS_CFUNC_DEF("fraction", 0, native_fraction), JS_CFUNC_DEF("encode", 1, native_encode),
+      JS_CFUNC_DEF("class_of", 1, native_class_of), JS_CFUNC_DEF("unhandled", 0, native_unhandled),
+  };
+  JSValue object = JS_NewObjectProto(context, JS_NULL);
+  if (!JS_IsException(object) && JS_SetPropertyFunctionList(context, object, functions, sizeof functions / sizeof *functions)) {
+    JS_FreeValue(context, object);
+    return JS_EXCEPTION;
+  }
+  return object;
+}
+
+// entries
+
+EXPORT("init") void init(unsigned heap_end, unsigned stack_bytes) {
+  heap_limit = heap_end;
+  load_function = enter_function = settle_function = poll_function = JS_UNDEFINED;
+  reserve = malloc(RESERVE);
+  runtime = JS_NewRuntime2(&allocator, NULL);
+  JS_SetMaxStackSize(runtime, stack_bytes);
+  JS_SetHostPromiseRejectionTracker(runtime, on_rejection, NULL);
+  context = JS_NewContext(runtime);
+}
+
+// Runs what is ready, and asks the prelude whether the call is done.
+static int progress(void) {
+  for (;;) {
+    JSContext *c;
+    int ran;
+    while ((ran = JS_ExecutePendingJob(runtime, &c)) > 0) {}
+    if (ran < 0) return threw();
+    JSValue polled = JS_Call(context, poll_function, JS_UNDEFINED, 0, NULL);
+    if (JS_IsException(polled)) return threw();
+    if (JS_IsUndefined(polled)) return WAITS;
+    // Neither waiting nor done: something became ready while it looked.
+    if (JS_IsBool(polled)) continue;
+    size_t length;
+    const char *text = JS_ToCStringLen(context, &length, polled);
+    JS_FreeValue(context, polled);
+    if (!text) return threw();
+    forget_out();
+    out = malloc(length ? length : 1);
+    if (out) {
+      memcpy(out, text, length);
+      out_length = length;
+    }
+    JS_FreeCString(context, text);
+    if (!out) {
+      JS_ThrowOutOfMemory(context);
+      return threw();
+    }
+    return DONE;
+  }
+}
+
+static JSValue take_prelude(JSValueConst prelude) {
+  JSValue given = natives();
+  if (JS_IsException(given)) return given;
+  JSValue functions = JS_Call(context, prelude, JS_UNDEFINED, 1, (JSValueConst *)&given);
+  JS_FreeValue(context, given);
+  if (JS_IsException(functions)) return functions;
+  load_function = JS_GetPropertyStr(context, functions, "load");
+  enter_function = JS_GetPropertyStr(context, functions, "enter");
+  settle_function = JS_GetPropertyStr(context, functions, "settle");
+  poll_function = JS_GetPropertyStr(context, functions, "poll");
+  return functions;
+}
+
+// Evaluates a script: the tail of the frame is its source, the head `{ path, … }`. The first one is the prelude, a function that takes the
+// natives; what every other one comes to is handed to the prelude's `load`, with the head.
+EXPORT("eval") int eval(char *frame, int length) {
+  Frame parts;
+  if (!open_frame(frame, (size_t)length, &parts)) {
+    JS_ThrowInternalError(context, "the script is no frame");
+    return threw();
+  }
+  JSValue meta = head_value(&parts), path = JS_UNDEFINED, value = JS_EXCEPTION, taken = JS_EXCEPTION;
+  if (!JS_IsException(meta)) path = JS_GetPropertyStr(context, meta, "path");
+  const char *name = JS_IsException(meta) || JS_IsException(path) ? NULL : JS_ToCString(context, path);
+  // Its end has the zero of `alloc`.
+  if (name) value = JS_Eval(context, parts.tail, parts.tail_length, name, JS_EVAL_TYPE_GLOBAL | JS_EVAL_FLAG_STRICT);
+  if (name) JS_FreeCString(context, name);
+  free(frame);
+  if (!JS_IsException(value)) {
+    if (JS_IsUndefined(enter_function)) {
+      taken = take_prelude(value);
+    } else {
+      JSValueConst arguments[2] = {meta, value};
+      taken = JS_Call(context, load_function, JS_UNDEFINED, 2, arguments);
+    }
+  }
+  JS_FreeValue(context, meta);
+  JS_FreeValue(context, path);
+  JS_FreeValue(context, value);
+  if (JS_IsException(taken)) return threw();
+  JS_FreeValue(context, taken);
+  forget_out();
+  return DONE;
+}
+
+// Begins a call, whose heap may end at `heap_end`.
+EXPORT("call") int call(char *frame, int length, unsigned heap_end) {
+  heap_limit = heap_end;
+  Frame parts;
+  if (!open_frame(frame, (size_t)length, &parts)) {
+    JS_ThrowInternalError(context, "the message is no frame");
+    return threw();
+  }
+  JSValue arguments[2] = {head_value(&parts), tail_value(&parts)};
+  free(frame);
+  if (JS_IsException(arguments[0]) || JS_IsException(arguments[1])) return threw();
+  JSValue entered = JS_Call(context, enter_function, JS_UNDEFINED, 2, (JSValueConst *)arguments);
+  JS_FreeValue(context, arguments[0]);
+  JS_FreeValue(context, arguments[1]);
+  if (JS_IsException(entered)) return threw();
+  JS_FreeValue(context, entered);
+  return progress();
+}
+
+// Answers what was asked under a number.
+EXPORT("settle") int settle(int id, int answered, char *frame, int length) {
+  Frame parts;
+  if (!open_frame(frame, (size_t)length, &parts)) {
+    JS_ThrowInternalError(context, "the answer is no frame");
+    return threw();
+  }
+  JSValue arguments[4] = {JS_NewInt32(context, id), JS_NewBool(context, answered), head_value(&parts), tail_value(&parts)};
+  free(frame);
+  if (JS_IsException(arguments[2]) || JS_IsException(arguments[3])) return threw();
+  JSValue settled = JS_Call(context, settle_function, JS_UNDEFINED, 4, (JSValueConst *)arguments);
+  JS_FreeValue(context, arguments[2]);
+  JS_FreeValue(context, arguments[3]);
+  if (JS_IsException(settled)) return threw();
+  JS_FreeValue(context, settled);
+  return progress();
+}

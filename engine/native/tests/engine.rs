@@ -1,0 +1,314 @@
+//! The border, the limits and the memory of instances.
+#![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+use std::{
+    cell::{Cell, RefCell},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use millrace_engine::{Fault, Frame, Host, Image, Instance, Limits, Loaded, Loader, Message, Step};
+
+const LIMITS: Limits = Limits { fuel: 20_000_000, memory_bytes: 64 << 20 };
+
+#[derive(Default)]
+struct Recorder {
+    said: RefCell<Vec<(i32, Message)>>,
+    seed: Cell<u8>,
+}
+
+impl Host for Recorder {
+    fn say(&self, kind: i32, message: Message) -> Option<Message> {
+        self.said.borrow_mut().push((kind, message.clone()));
+        match kind {
+            1 => None,
+            2 => Some(Message { head: message.head, tail: None }),
+            3 => Some(Message { head: String::from("[1]"), tail: message.tail.map(|tail| tail.into_iter().rev().collect()) }),
+            _ => Some(Message { head: String::from("no json"), tail: None }),
+        }
+    }
+
+    fn clock_ms(&self) -> f64 {
+        1_700_000_000_123.0
+    }
+
+    fn random(&self, bytes: &mut [u8]) {
+        for byte in bytes {
+            self.seed.set(self.seed.get().wrapping_add(1));
+            *byte = self.seed.get();
+        }
+    }
+}
+
+fn loader() -> Loader {
+    Loader::new(include_str!("prelude.js"), Limits { fuel: i32::MAX, ..LIMITS }).unwrap()
+}
+
+/// An image with one script, a function of `input` and `bytes`.
+fn image(function: &str) -> Arc<Image> {
+    let mut loader = loader();
+    assert_eq!(loader.script(r#"{"path":"a.ts"}"#, function), Ok(Loaded::Kept));
+    Arc::clone(loader.image())
+}
+
+fn call(instance: &mut Instance, input: &str) -> Result<Step, Fault> {
+    let message = format!(r#"{{"path":"a.ts","input":{input}}}"#);
+    instance.call(Frame::text(&message), LIMITS, &Recorder::default())
+}
+
+/// Calls what a piece of source evaluates to.
+fn run(instance: &mut Instance, source: &str, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
+    let escaped: String = source.chars().flat_map(|c| if c == '"' || c == '\\' { vec!['\\', c] } else { vec![c] }).collect();
+    instance.call(Frame::text(&format!(r#"{{"eval":"() => {{ {escaped} }}"}}"#)), limits, host)
+}
+
+fn done(text: &str) -> Result<Step, Fault> {
+    Ok(Step::Done(text.into()))
+}
+
+#[test]
+fn a_call_answers_and_leaves_nothing() {
+    let image = image("input => { globalThis.seen = (globalThis.seen ?? 0) + 1; Array.prototype.mine = 1; return [seen, input] }");
+    let mut instances = [Instance::new(&image).unwrap(), Instance::new(&image).unwrap()];
+    for round in 0..50 {
+        for instance in &mut instances {
+            assert_eq!(call(instance, &format!("{{\"n\":{round}}}")), done(&format!(r#"{{"value":[1,{{"n":{round}}}]}}"#)));
+        }
+    }
+    let secret =
+        "const found = []; for (const name of ['seen', 'mine']) if (name in globalThis || name in []) found.push(name); return found";
+    assert_eq!(run(&mut instances[0], secret, LIMITS, &Recorder::default()), done(r#"{"value":[]}"#));
+}
+
+#[test]
+fn the_same_call_takes_the_same_fuel() {
+    let image =
+        image("input => { const all = []; for (let i = 0; i < input; i++) all.push(String(i)); return all.sort().join('').length }");
+    let mut used = Vec::new();
+    for _ in 0..2 {
+        let mut instance = Instance::new(&image).unwrap();
+        for _ in 0..3 {
+            assert_eq!(call(&mut instance, "1000"), done(r#"{"value":2890}"#));
+            used.push(LIMITS.fuel - instance.fuel());
+            // Whatever was there before.
+            assert_eq!(run(&mut instance, "for (;;);", LIMITS, &Recorder::default()), Err(Fault::Fuel));
+        }
+    }
+    assert!(used.iter().all(|units| *units == used[0] && *units > 10_000), "{used:?}");
+}
+
+#[test]
+fn answers_reach_their_questions_only() {
+    let image = image(
+        "async (input, bytes) => { const first = ask(7, { n: input }, bytes); const second = ask(8, 'x'); try { return [await second, await first] } catch (error) { return error } }",
+    );
+    let host = Recorder::default();
+    let mut instance = Instance::new(&image).unwrap();
+    let start = |instance: &mut Instance| {
+        let message = Frame { head: r#"{"path":"a.ts","input":5}"#, tail: Some(&[1, 0, 255]) };
+        assert_eq!(instance.call(message, LIMITS, &host), Ok(Step::Waits));
+        let asks = instance.asks();
+        assert_eq!(asks.iter().map(|ask| (ask.kind, ask.message.head.as_str())).collect::<Vec<_>>(), [(7, r#"{"n":5}"#), (8, "\"x\"")]);
+        assert_eq!((asks[0].message.tail.as_deref(), &asks[1].message.tail), (Some(&[1, 0, 255][..]), &None));
+        assert!(instance.asks().is_empty());
+        [asks[0].ticket, asks[1].ticket]
+    };
+    let [old, _] = start(&mut instance);
+    let [first, second] = start(&mut instance);
+    assert_eq!(old.id(), first.id(), "the image has the same number");
+    assert_eq!(instance.settle(old, true, Frame::text("\"late\""), &host), Ok(Step::Late));
+    assert_eq!(instance.settle(first, true, Frame { head: "1", tail: Some(b"ab") }, &host), Ok(Step::Waits));
+    assert_eq!(instance.settle(second, true, Frame::text("{\"b\":2}"), &host), done(r#"{"value":[{"b":2},[1,{"0":97,"1":98}]]}"#));
+    // A refusal.
+    let [_, second] = start(&mut instance);
+    assert_eq!(instance.settle(second, false, Frame::text("{\"code\":\"E\"}"), &host), done(r#"{"value":{"code":"E"}}"#));
+    instance.restore().unwrap();
+    assert_eq!(instance.settle(second, true, Frame::text("1"), &host), Ok(Step::Late));
+}
+
+#[test]
+fn fuel_is_carried_across_waiting() {
+    let image = image("async input => { for (;;) { await ask(1, null); for (let i = 0; i < 100000; i++); } }");
+    let host = Recorder::default();
+    let mut instance = Instance::new(&image).unwrap();
+    let mut step = call(&mut instance, "1");
+    let mut rounds = 0;
+    while step == Ok(Step::Waits) {
+        let ticket = instance.asks()[0].ticket;
+        step = instance.settle(ticket, true, Frame::text("null"), &host);
+        rounds += 1;
+    }
+    assert_eq!(step, Err(Fault::Fuel));
+    assert!((2..300).contains(&rounds), "{rounds}");
+}
+
+#[test]
+fn the_host_is_asked_for_what_is_real() {
+    let mut instance = Instance::new(&image("() => 1")).unwrap();
+    let host = Recorder::default();
+    assert_eq!(
+        run(&mut instance, "return [Date.now(), new Date().toISOString()]", LIMITS, &host),
+        done(r#"{"value":[1700000000123,"2023-11-14T22:13:20.123Z"]}"#)
+    );
+    let random = "const bytes = new Uint8Array(3); native.random(bytes); return [...bytes, native.fraction() < 1]";
+    assert_eq!(run(&mut instance, random, LIMITS, &host), done(r#"{"value":[1,2,3,true]}"#));
+    let say = "return [native.say(1, 'é'), native.say(2, '[2]'), native.say(3, '', new Uint8Array([1, 2]))]";
+    assert_eq!(run(&mut instance, say, LIMITS, &host), done(r#"{"value":[null,[2],[[1],{"0":2,"1":1}]]}"#));
+    assert_eq!(host.said.borrow()[0], (1, Message { head: "é".into(), tail: None }));
+    assert!(matches!(run(&mut instance, "native.say(9, '')", LIMITS, &host), Ok(Step::Threw(text)) if text.contains("SyntaxError")));
+    let classes = "return [new Map, [], {}, new Date, Object.setPrototypeOf(new Set, null), new Proxy({}, {}), new Error, 1].map(v => native.class_of(v) ?? null)";
+    assert_eq!(run(&mut instance, classes, LIMITS, &host), done(r#"{"value":["Map","Array","Object","Date","Set","Proxy","Error",null]}"#));
+    assert_eq!(run(&mut instance, "return [...native.encode('é😀')]", LIMITS, &host), done(r#"{"value":[195,169,240,159,152,128]}"#));
+}
+
+#[test]
+fn what_nobody_handles_is_known() {
+    let mut instance = Instance::new(&image("() => 1")).unwrap();
+    let host = Recorder::default();
+    for (source, expected) in [
+        ("Promise.reject(new Error('a')); Promise.reject(2)", r#"{"unhandled":"Error: a"}"#),
+        ("const p = Promise.reject(1); p.catch(() => {})", "{}"),
+        ("const all = []; for (let i = 0; i < 100; i++) all.push(Promise.reject(i)); all.forEach(p => p.catch(() => {}))", "{}"),
+        (
+            "const all = []; for (let i = 0; i < 30000; i++) all.push(Promise.reject(i)); all.slice(0, 1).forEach(p => p.catch(() => {}))",
+            r#"{"unhandled":"1"}"#,
+        ),
+    ] {
+        assert_eq!(run(&mut instance, source, LIMITS, &host), done(expected), "{source}");
+    }
+}
+
+#[test]
+fn exceptions_are_told() {
+    let mut instance = Instance::new(&image("() => 1")).unwrap();
+    let host = Recorder::default();
+    let limits = Limits { memory_bytes: 2 << 20, ..LIMITS };
+    let escaping = |instance: &mut Instance, source: &str| match run(instance, source, limits, &host) {
+        Ok(Step::Threw(text)) => text,
+        other => panic!("{source}: {other:?}"),
+    };
+    let told = escaping(&mut instance, "throw new TypeError('é')");
+    assert!(told.starts_with(r#"{"message":"TypeError: é","stack":"    at "#), "{told}");
+    assert_eq!(escaping(&mut instance, "throw 'text'"), r#"{"message":"text"}"#);
+    assert!(
+        escaping(&mut instance, "(function f() { f() })()")
+            .starts_with(r#"{"message":"RangeError: Maximum call stack size exceeded","limit":"stack""#)
+    );
+    assert!(escaping(&mut instance, "const a = []; for (;;) a.push({})").contains(r#""limit":"memory""#));
+    // Within the script they are exceptions like any other.
+    assert_eq!(
+        run(&mut instance, "let n = 0; const f = () => { n++; f() }; try { f() } catch (e) { return [e.name, n > 1000] }", LIMITS, &host),
+        done(r#"{"value":["RangeError",true]}"#)
+    );
+}
+
+#[test]
+fn a_script_that_asks_while_it_loads_is_not_kept() {
+    let mut loader = loader();
+    let mut script = |source: &str| loader.script(r#"{"path":"a.ts"}"#, source).unwrap();
+    for source in
+        ["const now = Date.now(); () => now", "const r = native.fraction(); () => r", "native.say(1, 'x'); () => 1", "ask(1, 1); () => 1"]
+    {
+        assert_eq!(script(source), Loaded::Asked, "{source}");
+    }
+    assert!(
+        matches!(script("globalThis.gone = 1; throw new Error('no')"), Loaded::Threw(text) if text.starts_with(r#"{"message":"Error: no","#))
+    );
+    assert!(matches!(script("(a b)"), Loaded::Threw(text) if text.starts_with(r#"{"message":"SyntaxError"#)));
+    assert_eq!(loader.script("{\"path\":\"a.ts\"}", "for (;;);"), Err(Fault::Fuel));
+    assert_eq!(loader.script("{\"path\":\"a.ts\"}", "globalThis.kept = 1; () => [typeof gone, typeof now, kept]"), Ok(Loaded::Kept));
+    assert_eq!(call(&mut Instance::new(loader.image()).unwrap(), "1"), done(r#"{"value":["undefined","undefined",1]}"#));
+}
+
+#[test]
+fn memory_is_limited_and_given_back() {
+    let image = image("() => 1");
+    let mut instance = Instance::new(&image).unwrap();
+    let host = Recorder::default();
+    let limits = Limits { fuel: 200_000_000, memory_bytes: 8 << 20 };
+    let caught = |source: &str| format!("try {{ {source} }} catch (error) {{ return String(error) }}");
+    for source in ["const a = []; for (;;) a.push([])", "new ArrayBuffer(9e6)", "const a = []; for (;;) a.push(new Uint8Array(100000))"] {
+        assert_eq!(run(&mut instance, &caught(source), limits, &host), done(r#"{"value":"InternalError: out of memory"}"#), "{source}");
+        assert!(instance.top().unwrap() <= image.bytes().len() + limits.memory_bytes, "{source}");
+    }
+    assert_eq!(run(&mut instance, "return new ArrayBuffer(9e6).byteLength", LIMITS, &host), done(r#"{"value":9000000}"#));
+    // What a call has filled is empty for the next one, whichever way it is put back.
+    for megabytes in [1, 5, 40] {
+        let fill = format!("globalThis.secret = new Uint8Array({megabytes}e6).fill(42); return secret.length");
+        assert_eq!(run(&mut instance, &fill, LIMITS, &host), done(&format!(r#"{{"value":{megabytes}000000}}"#)));
+        let look = format!("let n = 0; for (let i = 0; i < {}; i++) n += new Uint8Array(100000).indexOf(42) + 1; return n", megabytes * 10);
+        assert_eq!(run(&mut instance, &look, Limits { fuel: i32::MAX, ..LIMITS }, &host), done(r#"{"value":0}"#), "{megabytes} MB");
+        instance.restore().unwrap();
+        assert!(
+            instance.top().unwrap() == image.bytes().len().max(instance.top().unwrap() / (64 << 10) * (64 << 10))
+                || instance.top().unwrap() <= image.bytes().len()
+        );
+    }
+    // A message that does not fit.
+    let long = format!("{{\"path\":\"a.ts\",\"input\":\"{}\"}}", "x".repeat(9 << 20));
+    let full = instance.call(Frame::text(&long), limits, &host);
+    assert!(matches!(&full, Err(Fault::Memory)), "{full:?}");
+    let long = format!("{{\"path\":\"a.ts\",\"input\":\"{}\"}}", "x".repeat(5 << 20));
+    assert!(matches!(instance.call(Frame::text(&long), limits, &host), Ok(Step::Threw(text)) if text.contains("\"limit\":\"memory\"")));
+    assert_eq!(call(&mut instance, "1"), done(r#"{"value":1}"#));
+}
+
+#[test]
+fn the_instance_survives_whatever_a_script_does() {
+    let image = image("input => input + 1");
+    let mut instance = Instance::new(&image).unwrap();
+    let host = Recorder::default();
+    for source in [
+        "for (;;);",
+        "const f = () => { try { f() } finally { f() } }; f()",
+        "return /^(a+)+$/.test('a'.repeat(40) + 'b')",
+        "return JSON.parse('['.repeat(1e6))",
+        "let o = {}; for (let i = 0; i < 20000; i++) o = { o }; return JSON.stringify(o).length",
+        "return Array(4e9).join('ab')",
+        "return 'a'.repeat(2e7).indexOf('a'.repeat(1e7) + 'b')",
+        "return String((1n << 500000n) - 1n).length",
+        "const w = new Uint8Array(4e7); for (;;) w.copyWithin(1, 0)",
+        "const a = []; for (;;) { try { for (;;) a.push(new Array(1000).fill(1)) } catch {} }",
+        "return (async () => { for (;;) await null })()",
+        "return new Promise(() => {})",
+    ] {
+        let started = Instant::now();
+        let outcome = run(&mut instance, source, LIMITS, &host);
+        assert!(started.elapsed() < Duration::from_secs(10), "{source}: {:?}", started.elapsed());
+        assert_eq!(call(&mut instance, "4"), done(r#"{"value":5}"#), "after {source} ({outcome:?})");
+    }
+    assert_eq!(run(&mut instance, "for (;;);", LIMITS, &host), Err(Fault::Fuel));
+    assert!(instance.fuel() < 0);
+    assert_eq!(run(&mut instance, "return JSON.parse('['.repeat(1e6))", LIMITS, &host), Err(Fault::Stack));
+}
+
+#[test]
+fn instances_are_used_from_any_thread() {
+    let image = image("input => { globalThis.n = (globalThis.n ?? 0) + input; return n }");
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let image = &image;
+            // With room, and without.
+            let stack = if thread % 2 == 0 { 16 << 20 } else { 256 << 10 };
+            std::thread::Builder::new()
+                .stack_size(stack)
+                .spawn_scoped(scope, move || {
+                    if thread % 2 == 0 {
+                        millrace_engine::has_room();
+                    }
+                    let mut instance = Instance::new(image).unwrap();
+                    for round in 0..20 {
+                        assert_eq!(call(&mut instance, &round.to_string()), done(&format!(r#"{{"value":{round}}}"#)));
+                        let deep = run(
+                            &mut instance,
+                            "let n = 0; const f = x => { n++; return [x].map(f) }; try { f(1) } catch {} return n > 500",
+                            LIMITS,
+                            &Recorder::default(),
+                        );
+                        assert_eq!(deep, done(r#"{"value":true}"#));
+                    }
+                })
+                .unwrap();
+        }
+    });
+}
