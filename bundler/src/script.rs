@@ -126,19 +126,8 @@ fn link_here(folder: &Path, entry: &Path, named: &mut Vec<ScriptReference>) -> R
         return Err(sorted(diagnostics));
     }
     let exports = graph.names(0).into_iter().collect();
-    let (linked, mut map) = print::program(&allocator, graph);
-    let program = match checkpoints::insert(&linked) {
-        Some((program, shifts)) => {
-            shifts.apply(&linked, &mut map.places);
-            program
-        }
-        // A text that is not a program is the engine's to refuse.
-        None => linked.clone(),
-    };
-    let change = built_ins::first_change(&linked);
-    let changes_built_ins = change.is_some();
-    warnings.extend(change.map(|change| change_warning(&linked, &entry, &change)));
-    Ok(Linked { program, exports, files, changes_built_ins, map, warnings })
+    let (program, map) = print::program(&allocator, graph);
+    Ok(Linked { program, exports, files, changes_built_ins: false, map, warnings })
 }
 
 /// What an author is told of a change, at the line of its file.

@@ -179,8 +179,7 @@ impl Setup {
     /// Each program is the body of `(host) => { … }` and returns the exports.
     pub fn new(programs: &[&str]) -> Self {
         let script = |(index, program): (usize, &&str)| {
-            let (program, change) = millrace_bundler::script::prepare(program);
-            Script { path: format!("app/tools/{index}.ts"), program, changes_built_ins: change.is_some(), map: None }
+            Script { path: format!("app/tools/{index}.ts"), program: (*program).to_owned(), changes_built_ins: false, map: None }
         };
         Self {
             scripts: programs.iter().enumerate().map(script).collect(),
