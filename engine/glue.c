@@ -47,7 +47,7 @@ static int last_ask;
 
 // Promises that were rejected and have no handler, in the order in which they were.
 static struct { JSValue promise, reason; } *rejections;
-static unsigned rejections_length, rejections_room, rejections_more;
+static unsigned rejections_length, rejections_room, rejections_handled, rejections_more;
 
 // memory
 
@@ -319,9 +319,24 @@ static JSValue native_class_of(JSContext *c, JSValueConst this, int argc, JSValu
   return text;
 }
 
+static bool is_of(unsigned at, JSValueConst promise) {
+  return at < rejections_length && !JS_IsUndefined(rejections[at].promise) && JS_VALUE_GET_PTR(rejections[at].promise) == JS_VALUE_GET_PTR(promise);
+}
+
+// Leaves out what was handled.
+static void compact_rejections(void) {
+  unsigned kept = 0;
+  for (unsigned at = 0; at < rejections_length; at++) {
+    if (!JS_IsUndefined(rejections[at].promise)) rejections[kept++] = rejections[at];
+  }
+  rejections_length = kept;
+  rejections_handled = 0;
+}
+
 // `unhandled()`: `[reason]` of the promise that was rejected first of those without a handler; how many more there were than are kept; or
 // undefined.
 static JSValue native_unhandled(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  compact_rejections();
   if (rejections_length) {
     JSValue reason = JS_DupValue(c, rejections[0].reason);
     return JS_NewArrayFrom(c, 1, &reason);
@@ -337,30 +352,41 @@ static JSValue native_reason_of(JSContext *c, JSValueConst this, int argc, JSVal
 }
 
 static void on_rejection(JSContext *c, JSValueConst promise, JSValueConst reason, bool is_handled, void *opaque) {
+  static unsigned last_handled;
   if (!is_handled) {
     if (rejections_length == rejections_room) {
-      unsigned room = rejections_room ? rejections_room * 2 : 16;
-      void *grown = room > MAX_REJECTIONS * 2 ? NULL : realloc(rejections, room * sizeof *rejections);
-      if (!grown) {
-        rejections_more++;
-        return;
+      if (rejections_handled && rejections_handled * 2 >= rejections_length) {
+        compact_rejections();
+      } else {
+        unsigned room = rejections_room ? rejections_room * 2 : 16;
+        void *grown = room > MAX_REJECTIONS * 2 ? NULL : realloc(rejections, room * sizeof *rejections);
+        if (!grown) {
+          rejections_more++;
+          return;
+        }
+        rejections = grown;
+        rejections_room = room;
       }
-      rejections = grown;
-      rejections_room = room;
     }
     rejections[rejections_length].promise = JS_DupValue(c, promise);
     rejections[rejections_length++].reason = JS_DupValue(c, reason);
     return;
   }
-  // The last one first: most are handled soon.
-  for (unsigned at = rejections_length; at-- > 0;) {
-    if (JS_VALUE_GET_PTR(rejections[at].promise) != JS_VALUE_GET_PTR(promise)) continue;
-    JS_FreeValue(c, rejections[at].promise);
-    JS_FreeValue(c, rejections[at].reason);
-    memmove(rejections + at, rejections + at + 1, (--rejections_length - at) * sizeof *rejections);
+  // Most are handled soon, or in the order in which they were rejected.
+  unsigned at = last_handled + 1;
+  if (!is_of(at, promise)) {
+    for (at = rejections_length; at-- > 0 && !is_of(at, promise);) {}
+  }
+  if (at >= rejections_length) {
+    if (rejections_more) rejections_more--;
     return;
   }
-  if (rejections_more) rejections_more--;
+  JS_FreeValue(c, rejections[at].promise);
+  JS_FreeValue(c, rejections[at].reason);
+  rejections[at].promise = rejections[at].reason = JS_UNDEFINED;
+  rejections_handled++;
+  last_handled = at;
+  for (; rejections_length && JS_IsUndefined(rejections[rejections_length - 1].promise); rejections_length--) rejections_handled--;
 }
 
 static JSValue natives(void) {

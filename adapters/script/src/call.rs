@@ -1,11 +1,6 @@
 //! One call: take an instance, begin, give it what it asks for, read what it says.
 
-use std::{
-    collections::BTreeMap,
-    future::poll_fn,
-    pin::pin,
-    task::Poll,
-};
+use std::{collections::BTreeMap, future::poll_fn, pin::pin, task::Poll};
 
 use futures_util::{
     future::{self, Either},

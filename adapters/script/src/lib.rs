@@ -19,6 +19,8 @@
 //! # Determinism
 //! Time and randomness are the host's: `Date`, `Math.random`, `crypto`. The time zone is UTC.
 
+#![allow(clippy::result_large_err, reason = "the port's own fault")]
+
 mod bridge;
 mod call;
 mod limit;
@@ -29,6 +31,7 @@ mod wire;
 use millrace_core::ports::{Invocation, LocalFuture, Returned, ScriptEngine, ScriptFault};
 
 pub use limit::UNITS_PER_LOOP;
+pub use millrace_engine::{STACK_BYTES, has_room};
 pub use pool::{MAX_ACTIVE, MAX_IDLE};
 
 /// A [`ScriptEngine`] for the scripts of one app, on one isolate.

@@ -281,7 +281,11 @@ pub(crate) fn answer(text: &str, invocation: &Invocation<'_>, causes: &[Option<S
         has_ended = thrown.reply.as_ref().is_some_and(|reply| *reply != Reply::InputRequired);
         Err(ScriptFault::Thrown(thrown))
     } else if let Some(left) = told.remove("left") {
-        Err(ScriptFault::LeftBehind(read_thrown(left, causes)))
+        let said = left["message"].as_str().unwrap_or_default().to_owned();
+        let thrown = read_thrown(left, causes);
+        // A reply says by itself what it is.
+        let message = if thrown.reply.is_some() { said + &thrown.message } else { said };
+        Err(ScriptFault::LeftBehind(Thrown { message, reply: None, ..thrown }))
     } else if let Some(text) = told.get("notJson").and_then(Json::as_str) {
         Err(ScriptFault::NotJson(text.to_owned()))
     } else if told.contains_key("tooLong") {
@@ -308,7 +312,9 @@ fn plain_numbers(json: &mut Json) {
             let is_long = number.as_i128().is_some_and(|value| value.unsigned_abs() > u128::from(MAX_SAFE_INTEGER));
             if is_long && let Some(double) = number.as_f64().and_then(Number::from_f64) {
                 *number = double;
-            } else if number.is_f64() && let Some(value) = number.as_f64() {
+            } else if number.is_f64()
+                && let Some(value) = number.as_f64()
+            {
                 *json = script_value::number(value).unwrap_or_default();
             }
         }
@@ -343,7 +349,13 @@ fn read_reply(mut told: Json) -> Option<Reply> {
             code: text(&told, "code")?,
             message: text(&told, "message"),
             suggestion: text(&told, "suggestion"),
-            available_actions: told["available_actions"].as_array().into_iter().flatten().filter_map(Json::as_str).map(str::to_owned).collect(),
+            available_actions: told["available_actions"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Json::as_str)
+                .map(str::to_owned)
+                .collect(),
             details: told["details"].as_array().into_iter().flatten().filter_map(pair).collect(),
             severity: text(&told, "severity"),
             retry_after_s: told["retry_after"].as_u64(),
@@ -373,7 +385,10 @@ mod tests {
 
     #[test]
     fn long_integers_are_found_with_their_places() {
-        assert_eq!(bigs(&json!({"a": [1, u64::MAX], "b": {"c": i64::MIN}})), json!([["a", 1, "18446744073709551615"], ["b", "c", "-9223372036854775808"]]));
+        assert_eq!(
+            bigs(&json!({"a": [1, u64::MAX], "b": {"c": i64::MIN}})),
+            json!([["a", 1, "18446744073709551615"], ["b", "c", "-9223372036854775808"]])
+        );
         assert_eq!(bigs(&json!(9_007_199_254_740_992_i64)), json!([["9007199254740992"]]));
         assert_eq!(bigs(&json!([9_007_199_254_740_991_i64, 1e300, "x"])), json!([]));
     }

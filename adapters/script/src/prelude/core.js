@@ -361,6 +361,19 @@ global('self', globalThis);
 global('global', globalThis);
 defineProperty(Math, 'random', { value: { random: () => native.fraction() }.random, writable: true, enumerable: false, configurable: true });
 
+// As answers have it: JSON has no integers of its own.
+defineProperty(BigInt.prototype, 'toJSON', {
+  value: {
+    toJSON() {
+      const value = BigInt.prototype.valueOf.call(this);
+      return value >= -9007199254740991n && value <= 9007199254740991n ? Number(value) : value.toString();
+    },
+  }.toJSON,
+  writable: true,
+  enumerable: false,
+  configurable: true,
+});
+
 const log = (reader, level, text) => void say(SAY.log, [reader, level, wellFormed(text)]);
 
 // A value in a line for the operator: text as it is, an object as JSON.
@@ -378,7 +391,13 @@ const shown = value => {
   }
   return typeof text === 'string' ? text : String(value);
 };
-const speaker = level => ({ console: (...values) => log(OPERATOR, level, values.map(shown).join(' ')) }).console;
+// Without methods of lists: a script may have put its own there.
+const line = (values, show) => {
+  let text = '';
+  for (let i = 0; i < values.length; i++) text += (i > 0 ? ' ' : '') + show(values[i]);
+  return text;
+};
+const speaker = level => ({ console: (...values) => log(OPERATOR, level, line(values, shown)) }).console;
 const console = {
   debug: speaker(LEVEL.debug),
   trace: speaker(LEVEL.debug),
@@ -389,7 +408,7 @@ const console = {
   warn: speaker(LEVEL.warn),
   error: speaker(LEVEL.error),
   assert(condition, ...values) {
-    if (!condition) log(OPERATOR, LEVEL.error, ['assertion failed', ...values].map(shown).join(' '));
+    if (!condition) log(OPERATOR, LEVEL.error, line(['assertion failed', ...values], shown));
   },
 };
 for (const name of keys(console)) defineProperty(console[name], 'name', { value: name, configurable: true });
@@ -512,10 +531,17 @@ const parameterEncoder = () => {
     left -= length;
     if (left < 0) throw new RangeError('the parameters of `query` are too long');
   };
-  const encode = (value, place, depth) => {
+  // What is common goes without a walk; its place is written down only where something is wrong.
+  const steps = [];
+  const place = () => `params${steps.map(step => `[${step}]`).join('')}`;
+  const encode = value => {
     if (value === undefined || value === null) return ['z'];
+    if (typeof value === 'string') return spend(value.length + 2), ['s', wellFormed(value)];
+    if (typeof value === 'boolean') return ['b', value];
+    if (typeof value === 'number' && value - value === 0) return spend(1), Number.isSafeInteger(value) ? ['i', `${value}`] : ['f', value];
     if (typeof value === 'bigint') return ['i', value.toString()];
     if (typeof value === 'object') {
+      if (isArray(value)) return ['l', list(value)];
       const bytes = bytesOf(value);
       if (bytes) {
         spend(bytes.length);
@@ -524,26 +550,36 @@ const parameterEncoder = () => {
         return ['y', bytes.length];
       }
       if (classOf(value) === 'Date') return ['t', apply(dateToJSON, value, [])];
-      if (isArray(value)) {
-        if (depth >= MAX_DEPTH) throw new RangeError(`a parameter of \`query\` is nested more than ${MAX_DEPTH} levels deep`);
-        const { length } = value;
-        spend(length * ELEMENT_LENGTH);
-        const items = [];
-        for (let i = 0; i < length; i++) {
-          if (value[i] === undefined) throw new TypeError(`a parameter of \`query\`: \`${place}[${i}]\` is undefined; write null`);
-          items.push(encode(value[i], `${place}[${i}]`, depth + 1));
-        }
-        return ['l', items];
-      }
     }
-    const [json, rest] = argument(value, left, place, 'a parameter of `query`', true);
+    const [json, rest] = argument(value, left, place(), 'a parameter of `query`', true);
     left = rest;
     if (json === undefined || json === null) return ['z'];
-    if (typeof json === 'boolean') return ['b', json];
-    if (typeof json === 'string') return ['s', json];
-    if (typeof json === 'number') return Number.isSafeInteger(json) ? ['i', String(json)] : ['f', json];
+    if (typeof json !== 'object') return encode(json);
     if (JSON.isRawJSON(json)) return ['i', json.rawJSON];
     return ['j', json];
+  };
+  const list = value => {
+    if (steps.length > MAX_DEPTH) throw new RangeError(`a parameter of \`query\` is nested more than ${MAX_DEPTH} levels deep`);
+    const { length } = value;
+    // Before anything is read: the list may be a sparse one.
+    spend(length * ELEMENT_LENGTH);
+    const items = new Array(length);
+    for (let i = 0; i < length; i++) {
+      steps.push(i);
+      if (value[i] === undefined) throw new TypeError(`a parameter of \`query\`: \`${place()}\` is undefined; write null`);
+      items[i] = encode(value[i]);
+      steps.pop();
+    }
+    return items;
+  };
+  const encodeAll = params => {
+    const all = [];
+    for (let i = 0; i < params.length; i++) {
+      steps.push(i);
+      all.push(encode(params[i]));
+      steps.pop();
+    }
+    return all;
   };
   const joined = () => {
     const all = new Uint8Array(tailLength);
@@ -554,7 +590,7 @@ const parameterEncoder = () => {
     }
     return all;
   };
-  return { encode, joined };
+  return { encodeAll, joined };
 };
 
 const rowsOf = ([columns, rows, bigs]) => {
@@ -576,11 +612,11 @@ const db = adapter => {
       if (open.size >= MAX_PENDING) throw new RangeError('too many queries at a time');
       if (typeof text !== 'string') throw new TypeError('`query` takes a statement and an array of values');
       const encoder = parameterEncoder();
-      const encoded = [];
+      let encoded = [];
       if (params !== undefined) {
         if (!isArray(params)) throw new TypeError('the values of `query` must be an array');
         if (params.length > MAX_PENDING) throw new RangeError('too many values for one `query`');
-        for (let i = 0; i < params.length; i++) encoded.push(encoder.encode(params[i], `params[${i}]`, 0));
+        encoded = encoder.encodeAll(params);
       }
       const name = `\`ctx.db(${stringify(adapter)}).query(…)\``;
       const stack = where();
@@ -609,7 +645,7 @@ const told = value => {
   }
   return typeof value === 'object' && value !== null ? objectPrototype.toString.call(value) : String(value);
 };
-const teller = level => (...values) => log(CALLER, level, values.map(told).join(' '));
+const teller = level => (...values) => log(CALLER, level, line(values, told));
 const contextLog = { debug: teller(LEVEL.debug), info: teller(LEVEL.info), warn: teller(LEVEL.warn), error: teller(LEVEL.error) };
 const progress = (done, total, message) => {
   const number = Number(done);
@@ -632,7 +668,8 @@ const signal = {
   addEventListener() {},
   removeEventListener() {},
 };
-const contextFunctions = { log: freeze(contextLog), progress, db, signal: freeze(signal) };
+for (const name of keys(contextLog)) freeze(contextLog[name]);
+const contextFunctions = { log: freeze(contextLog), progress: freeze(progress), db: freeze(db), signal: freeze(signal) };
 
 const frozen = value => {
   if (typeof value !== 'object' || value === null) return value;
@@ -743,7 +780,7 @@ const converted = () => {
     return stopped(error);
   }
 };
-const leftBehind = (text, stack, cause) => ({ left: { message: text, stack, cause } });
+const leftBehind = (text, stack, cause, reply) => ({ left: { message: text, stack, cause, reply } });
 // What the script started and does not wait for; undefined once that is settled, true where there is more to do.
 const leftOver = isBusy => {
   if (isBusy || ++lateRounds > MAX_LATE_ROUNDS) return leftBehind('a function that nothing awaits was still running when the script returned');
@@ -770,8 +807,8 @@ const leftOver = isBusy => {
   if (!isArray(unhandled)) return leftBehind('more promises were rejected at a time than are kept, before anything awaited them or caught that');
   const told = thrown(unhandled[0]);
   if (!told.threw) return told;
-  const text = told.threw.message ?? 'a reply';
-  return leftBehind(`a promise was rejected, and nothing awaits it or catches that: ${text}`, told.threw.stack, told.threw.cause);
+  const { message: text, stack, cause, reply } = told.threw;
+  return leftBehind(`a promise was rejected, and nothing awaits it or catches that: ${text ?? ''}`, stack, cause, reply);
 };
 const callsAre = async (name, payload, ctx) => {
   try {
