@@ -29,13 +29,14 @@ enum { DONE = 0, THREW = 1, WAITS = 2 };
 
 #define HAS_TAIL 0x80000000u
 #define MAX_REJECTIONS 10000
+#define JOBS_PER_TURN 10000
 // What of the heap is kept back for the error that says that it is full.
 #define RESERVE (256 << 10)
 
 static JSRuntime *runtime;
 static JSContext *context;
 
-// What the prelude returned: `load(meta, value)`, `enter(message, bytes)`, `settle(id, answered, message, bytes)`, `poll()`.
+// What the prelude returned: `load(meta, value)`, `enter(message, bytes)`, `settle(id, answered, message, bytes)`, `poll(is_busy)`.
 static JSValue load_function, enter_function, settle_function, poll_function;
 
 // What the last export left for the host.
@@ -46,7 +47,7 @@ static int last_ask;
 
 // Promises that were rejected and have no handler, in the order in which they were.
 static struct { JSValue promise, reason; } *rejections;
-static unsigned rejections_length, rejections_room, rejections_more;
+static unsigned rejections_length, rejections_room, rejections_handled, rejections_more;
 
 // memory
 
@@ -299,6 +300,14 @@ static JSValue native_encode(JSContext *c, JSValueConst this, int argc, JSValueC
   return bytes;
 }
 
+// `decode(bytes)`: the text of UTF-8.
+static JSValue native_decode(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  size_t length;
+  const uint8_t *bytes = JS_GetUint8Array(c, &length, argv[0]);
+  if (!bytes && JS_HasException(c)) return JS_EXCEPTION;
+  return JS_NewStringLen(c, (const char *)bytes, length);
+}
+
 // `class_of(value)`: what an object was made as, whatever its prototype is now.
 static JSValue native_class_of(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
   if (!JS_IsObject(argv[0])) return JS_UNDEFINED;
@@ -310,9 +319,24 @@ static JSValue native_class_of(JSContext *c, JSValueConst this, int argc, JSValu
   return text;
 }
 
+static bool is_of(unsigned at, JSValueConst promise) {
+  return at < rejections_length && !JS_IsUndefined(rejections[at].promise) && JS_VALUE_GET_PTR(rejections[at].promise) == JS_VALUE_GET_PTR(promise);
+}
+
+// Leaves out what was handled.
+static void compact_rejections(void) {
+  unsigned kept = 0;
+  for (unsigned at = 0; at < rejections_length; at++) {
+    if (!JS_IsUndefined(rejections[at].promise)) rejections[kept++] = rejections[at];
+  }
+  rejections_length = kept;
+  rejections_handled = 0;
+}
+
 // `unhandled()`: `[reason]` of the promise that was rejected first of those without a handler; how many more there were than are kept; or
 // undefined.
 static JSValue native_unhandled(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  compact_rejections();
   if (rejections_length) {
     JSValue reason = JS_DupValue(c, rejections[0].reason);
     return JS_NewArrayFrom(c, 1, &reason);
@@ -320,31 +344,49 @@ static JSValue native_unhandled(JSContext *c, JSValueConst this, int argc, JSVal
   return rejections_more ? JS_NewUint32(c, rejections_more) : JS_UNDEFINED;
 }
 
+// `reason_of(promise)`: `[reason]` of one that was rejected; else undefined.
+static JSValue native_reason_of(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  if (!JS_IsPromise(argv[0]) || JS_PromiseState(c, argv[0]) != JS_PROMISE_REJECTED) return JS_UNDEFINED;
+  JSValue reason = JS_PromiseResult(c, argv[0]);
+  return JS_NewArrayFrom(c, 1, &reason);
+}
+
 static void on_rejection(JSContext *c, JSValueConst promise, JSValueConst reason, bool is_handled, void *opaque) {
+  static unsigned last_handled;
   if (!is_handled) {
     if (rejections_length == rejections_room) {
-      unsigned room = rejections_room ? rejections_room * 2 : 16;
-      void *grown = room > MAX_REJECTIONS * 2 ? NULL : realloc(rejections, room * sizeof *rejections);
-      if (!grown) {
-        rejections_more++;
-        return;
+      if (rejections_handled && rejections_handled * 2 >= rejections_length) {
+        compact_rejections();
+      } else {
+        unsigned room = rejections_room ? rejections_room * 2 : 16;
+        void *grown = room > MAX_REJECTIONS * 2 ? NULL : realloc(rejections, room * sizeof *rejections);
+        if (!grown) {
+          rejections_more++;
+          return;
+        }
+        rejections = grown;
+        rejections_room = room;
       }
-      rejections = grown;
-      rejections_room = room;
     }
     rejections[rejections_length].promise = JS_DupValue(c, promise);
     rejections[rejections_length++].reason = JS_DupValue(c, reason);
     return;
   }
-  // The last one first: most are handled soon.
-  for (unsigned at = rejections_length; at-- > 0;) {
-    if (JS_VALUE_GET_PTR(rejections[at].promise) != JS_VALUE_GET_PTR(promise)) continue;
-    JS_FreeValue(c, rejections[at].promise);
-    JS_FreeValue(c, rejections[at].reason);
-    memmove(rejections + at, rejections + at + 1, (--rejections_length - at) * sizeof *rejections);
+  // Most are handled soon, or in the order in which they were rejected.
+  unsigned at = last_handled + 1;
+  if (!is_of(at, promise)) {
+    for (at = rejections_length; at-- > 0 && !is_of(at, promise);) {}
+  }
+  if (at >= rejections_length) {
+    if (rejections_more) rejections_more--;
     return;
   }
-  if (rejections_more) rejections_more--;
+  JS_FreeValue(c, rejections[at].promise);
+  JS_FreeValue(c, rejections[at].reason);
+  rejections[at].promise = rejections[at].reason = JS_UNDEFINED;
+  rejections_handled++;
+  last_handled = at;
+  for (; rejections_length && JS_IsUndefined(rejections[rejections_length - 1].promise); rejections_length--) rejections_handled--;
 }
 
 static JSValue natives(void) {
@@ -353,6 +395,7 @@ static JSValue natives(void) {
       JS_CFUNC_DEF("clock", 0, native_clock),       JS_CFUNC_DEF("random", 1, native_random),
       JS_CFUNC_DEF("fraction", 0, native_fraction), JS_CFUNC_DEF("encode", 1, native_encode),
       JS_CFUNC_DEF("class_of", 1, native_class_of), JS_CFUNC_DEF("unhandled", 0, native_unhandled),
+      JS_CFUNC_DEF("decode", 1, native_decode),     JS_CFUNC_DEF("reason_of", 1, native_reason_of),
   };
   JSValue object = JS_NewObjectProto(context, JS_NULL);
   if (!JS_IsException(object) && JS_SetPropertyFunctionList(context, object, functions, sizeof functions / sizeof *functions)) {
@@ -374,17 +417,18 @@ EXPORT("init") void init(unsigned heap_end, unsigned stack_bytes) {
   context = JS_NewContext(runtime);
 }
 
-// Runs what is ready, and asks the prelude whether the call is done.
+// Runs what is ready, and asks the prelude whether the call is done; at the latest after so many jobs, so that it knows of those that never end.
 static int progress(void) {
   for (;;) {
     JSContext *c;
-    int ran;
-    while ((ran = JS_ExecutePendingJob(runtime, &c)) > 0) {}
+    int ran = 1;
+    for (int jobs = 0; jobs < JOBS_PER_TURN && (ran = JS_ExecutePendingJob(runtime, &c)) > 0; jobs++) {}
     if (ran < 0) return threw();
-    JSValue polled = JS_Call(context, poll_function, JS_UNDEFINED, 0, NULL);
+    JSValue is_busy = JS_NewBool(context, ran > 0);
+    JSValue polled = JS_Call(context, poll_function, JS_UNDEFINED, 1, (JSValueConst *)&is_busy);
     if (JS_IsException(polled)) return threw();
     if (JS_IsUndefined(polled)) return WAITS;
-    // Neither waiting nor done: something became ready while it looked.
+    // Neither waiting nor done: there may be more that is ready.
     if (JS_IsBool(polled)) continue;
     size_t length;
     const char *text = JS_ToCStringLen(context, &length, polled);
@@ -419,7 +463,7 @@ static JSValue take_prelude(JSValueConst prelude) {
 }
 
 // Evaluates a script: the tail of the frame is its source, the head `{ path, … }`. The first one is the prelude, a function that takes the
-// natives; what every other one comes to is handed to the prelude's `load`, with the head.
+// natives; what every other one comes to is handed to the prelude's `load`, with the head, and what is ready then runs.
 EXPORT("eval") int eval(char *frame, int length) {
   Frame parts;
   if (!open_frame(frame, (size_t)length, &parts)) {
@@ -433,8 +477,9 @@ EXPORT("eval") int eval(char *frame, int length) {
   if (name) value = JS_Eval(context, parts.tail, parts.tail_length, name, JS_EVAL_TYPE_GLOBAL | JS_EVAL_FLAG_STRICT);
   if (name) JS_FreeCString(context, name);
   free(frame);
+  bool is_prelude = JS_IsUndefined(enter_function);
   if (!JS_IsException(value)) {
-    if (JS_IsUndefined(enter_function)) {
+    if (is_prelude) {
       taken = take_prelude(value);
     } else {
       JSValueConst arguments[2] = {meta, value};
@@ -447,7 +492,7 @@ EXPORT("eval") int eval(char *frame, int length) {
   if (JS_IsException(taken)) return threw();
   JS_FreeValue(context, taken);
   forget_out();
-  return DONE;
+  return is_prelude ? DONE : progress();
 }
 
 // Begins a call, whose heap may end at `heap_end`.

@@ -131,9 +131,9 @@ impl Compiler<'_> {
                 }
                 let index = u32::try_from(self.links.scripts.len()).unwrap_or(u32::MAX);
                 self.links.statements.extend(statements.into_iter().map(|place| ScriptStatement { script: index, place }));
-                let (path, program, changes_built_ins) = (path.to_owned(), linked.program, linked.changes_built_ins);
+                let (path, program) = (path.to_owned(), linked.program);
                 let map = Some(linked.map);
-                self.links.scripts.push(Script { path, program, changes_built_ins, map });
+                self.links.scripts.push(Script { path, program, changes_built_ins: false, map });
                 Some(LinkedScript { index, exports: linked.exports })
             }
             Err(diagnostics) => {

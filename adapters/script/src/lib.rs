@@ -1,55 +1,42 @@
-//! The script engine: the [`ScriptEngine`] port on the interpreter Boa, for native hosts and `wasm32`.
+//! The script engine: the [`ScriptEngine`] port on QuickJS-ng, which runs in WebAssembly instances of its own (`millrace-engine`).
 //!
 //! # Isolation
-//! A call sees nothing of any other. It runs in a *world*, an interpreter of its own that is in no other call's hands at the same time; the
-//! program's modules are instantiated anew, and everything that outlives the call is frozen (`freeze`). A script that changes built-in
-//! objects gets a world that nobody used before and nobody uses after. Jobs, timers, and requests that are pending when a call ends never
-//! run. Code cannot be made from strings. A call that hit a limit or its deadline, or was dropped, takes its world with it.
+//! A script is evaluated once, and the memory in which it then stands is its image. A call runs in an instance into whose memory the image is
+//! put before it begins, so nothing of another call is there, whatever that did: built-ins may be changed, and code may be made from texts.
+//! Nothing but bytes crosses (`wire`). A script that asks for the time, for randomness or for the outside while it is evaluated is no part
+//! of an image, and evaluated in each call.
 //!
 //! # Limits
-//! - *Deadline, and the caller gone*: looked at between jobs, in every slice of code that runs directly, and at the entry of every function
-//!   and in every round of a loop elsewhere, by calls that the bundler puts there. Between two slices the host sleeps for no time, so that
-//!   even a clock moves that stands still between input and output; behind an `await` there are no slices, and on such a host what only
-//!   computes there ends at the loop limit.
-//! - *Memory, texts, lists, bigints*: counted (`meter`) and looked at where time is (`checks`), and asked for by built-in functions (`guards`) before they begin.
-//! - *Loops*: rounds of all loops of one function's call. *Recursion*: nested calls, those of built-in functions included. *Stack*: 262,144
-//!   values. *Output*: bytes of the result as JSON.
-//! - *Not stopped*: what docs/scripts.md lists, which takes a script that is written for it.
+//! - *Work*: counted in the module, the same on every machine, whatever the script does: [`UNITS_PER_LOOP`] for each round of
+//!   `limits.script.loops`. What is left is carried across an `await`.
+//! - *Memory*: what the instance's may grow to. *Depth*: the stack, which is fixed; its end is a `RangeError`. *Output*: bytes of the result.
+//! - *Deadline, and the caller gone*: looked at whenever the script waits; and no call gets more work than fits into its time.
 //!
 //! # Concurrency
-//! Calls interleave at every `await` of the host and at slices of long computations. Each has its own world; up to [`MAX_ACTIVE`] at a
-//! time, the others wait in line until their deadline. [`MAX_IDLE`] worlds are kept ready (about 2 MB each).
+//! Calls interleave at every `await` of the host. Each has its own instance; up to [`MAX_ACTIVE`] at a time, the others wait in line until
+//! their deadline. [`MAX_IDLE`] instances are kept ready.
 //!
 //! # Determinism
 //! Time and randomness are the host's: `Date`, `Math.random`, `crypto`. The time zone is UTC.
 
+#![allow(clippy::result_large_err, reason = "the port's own fault")]
+
+mod bridge;
 mod call;
-mod checks;
-mod convert;
-mod fault;
-mod freeze;
-mod globals;
-mod guards;
-mod keys;
 mod limit;
-mod meter;
-mod native;
 mod pool;
-mod promises;
-mod regex;
-mod reply;
-mod state;
-mod watch;
-mod world;
+mod program;
+mod wire;
 
 use millrace_core::ports::{Invocation, LocalFuture, Returned, ScriptEngine, ScriptFault};
 
+pub use limit::UNITS_PER_LOOP;
+pub use millrace_engine::{STACK_BYTES, has_room};
 pub use pool::{MAX_ACTIVE, MAX_IDLE};
 
 /// A [`ScriptEngine`] for the scripts of one app, on one isolate.
 ///
-/// It keeps compiled code under [`Invocation::index`]: a new app takes a new engine. Making one costs nothing; the interpreter starts
-/// at the first call.
+/// It keeps images under [`Invocation::index`]: a new app takes a new engine. Making one costs nothing; the engine starts at the first call.
 #[derive(Default)]
 pub struct Engine {
     pool: pool::Pool,
@@ -62,7 +49,7 @@ impl Engine {
         Self::default()
     }
 
-    /// How many worlds were made so far: 0 for an app that never called a script.
+    /// How many instances were made so far: 0 for an app that never called a script.
     #[must_use]
     pub fn worlds_made(&self) -> usize {
         self.pool.made()
@@ -75,6 +62,6 @@ impl ScriptEngine for Engine {
     }
 
     fn prepare(&self) {
-        self.pool.warm(freeze::BuiltIns::Frozen);
+        self.pool.warm();
     }
 }

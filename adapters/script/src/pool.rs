@@ -1,29 +1,32 @@
-//! The worlds of an isolate: those at rest, and how many are in use.
+//! The instances of an isolate: those at rest, and how many are in use.
 
 use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
     future::Future,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll, Waker},
 };
 
-use millrace_core::ports::ScriptFault;
+use millrace_core::{app::Script, ports::ScriptFault};
+use millrace_engine::{Image, Instance};
 
-use crate::{freeze::BuiltIns, world::World};
+use crate::program::{self, Program};
 
 /// The most calls that are inside the engine at a time; more wait in line.
 pub const MAX_ACTIVE: usize = 64;
 
-/// The most worlds that are kept while nobody uses them.
+/// The most instances that are kept while nobody uses them.
 pub const MAX_IDLE: usize = 8;
 
 /// The pool of an engine.
 #[derive(Default)]
 pub(crate) struct Pool {
-    idle: RefCell<Vec<World>>,
-    /// A world that nobody has used yet, for a script that changes built-in objects.
-    spare: RefCell<Option<World>>,
+    base: RefCell<Option<Arc<Image>>>,
+    programs: RefCell<BTreeMap<usize, Program>>,
+    /// The one that was used last is the last.
+    idle: RefCell<Vec<(usize, Instance)>>,
     active: Cell<usize>,
     /// Who waits, in the order in which they came.
     line: RefCell<BTreeMap<u64, Waker>>,
@@ -64,50 +67,55 @@ impl Pool {
         }
     }
 
-    /// A world at rest, or a new one.
-    pub(crate) fn take(&self, built_ins: BuiltIns) -> Result<World, Box<ScriptFault>> {
-        let at_rest = match built_ins {
-            BuiltIns::Frozen => self.idle.borrow_mut().pop(),
-            BuiltIns::Changeable => self.spare.take(),
-        };
-        match at_rest {
-            Some(world) => Ok(world),
-            None => self.make(built_ins),
+    /// The script of a number, evaluated.
+    pub(crate) fn program(&self, index: usize, script: &Script) -> Result<Program, ScriptFault> {
+        if let Some(program) = self.programs.borrow().get(&index) {
+            return Ok(program.clone());
         }
+        let program = program::load(&self.base()?, script)?;
+        tracing::debug!(path = script.path, bytes = program.image.bytes().len(), program.is_in_image, "a script was evaluated");
+        self.programs.borrow_mut().insert(index, program.clone());
+        Ok(program)
     }
 
-    fn make(&self, built_ins: BuiltIns) -> Result<World, Box<ScriptFault>> {
-        self.made.set(self.made.get() + 1);
-        tracing::debug!(number = self.made.get(), ?built_ins, "making a script world");
-        World::prepare(built_ins).map_err(|error| Box::new(ScriptFault::Broken(format!("the script engine does not start: {error}"))))
+    fn base(&self) -> Result<Arc<Image>, ScriptFault> {
+        if let Some(base) = &*self.base.borrow() {
+            return Ok(Arc::clone(base));
+        }
+        let base = program::base().map_err(|fault| ScriptFault::Broken(format!("the script engine does not start: {fault:?}")))?;
+        *self.base.borrow_mut() = Some(Arc::clone(&base));
+        Ok(base)
     }
 
-    /// Keeps a world for the next call.
-    pub(crate) fn keep(&self, world: World) {
+    /// An instance of the script of a number, at rest or new.
+    pub(crate) fn take(&self, index: usize, program: &Program) -> Result<Instance, ScriptFault> {
         let mut idle = self.idle.borrow_mut();
-        if idle.len() < MAX_IDLE {
-            idle.push(world);
+        if let Some(place) = idle.iter().rposition(|(known, _)| *known == index) {
+            return Ok(idle.remove(place).1);
         }
+        self.made.set(self.made.get() + 1);
+        Instance::new(&program.image).map_err(|fault| ScriptFault::Broken(format!("the script engine does not start: {fault:?}")))
     }
 
-    /// Makes the world that the next call takes, if there is none. It fails where the call would fail, and says so then.
-    pub(crate) fn warm(&self, built_ins: BuiltIns) {
-        let is_ready = match built_ins {
-            BuiltIns::Frozen => !self.idle.borrow().is_empty() || self.active.get() > 0,
-            BuiltIns::Changeable => self.spare.borrow().is_some(),
-        };
-        if is_ready {
+    /// Keeps an instance for the next call.
+    pub(crate) fn keep(&self, index: usize, mut instance: Instance) {
+        // What a call has left there is not for the next one, nor for whoever reads the memory of this process.
+        if instance.restore().is_err() {
             return;
         }
-        if let Ok(world) = self.make(built_ins) {
-            match built_ins {
-                BuiltIns::Frozen => self.keep(world),
-                BuiltIns::Changeable => drop(self.spare.replace(Some(world))),
-            }
+        let mut idle = self.idle.borrow_mut();
+        if idle.len() >= MAX_IDLE {
+            idle.remove(0);
         }
+        idle.push((index, instance));
     }
 
-    /// How many worlds were made.
+    /// Makes what the first call takes. It fails where the call would fail, which says so then.
+    pub(crate) fn warm(&self) {
+        let _ = self.base();
+    }
+
+    /// How many instances were made.
     pub(crate) fn made(&self) -> usize {
         self.made.get()
     }

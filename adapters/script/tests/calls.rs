@@ -77,8 +77,9 @@ fn thrown(message: &str) -> ScriptFault {
 
 #[test]
 fn every_fault_is_told_and_the_next_call_works() {
-    let loops = ScriptFault::Limit("a function of the script looped more than 200000 times (`limits.script.loops`)".into());
-    let recursion = ScriptFault::Limit("the script nested more than 400 calls (`limits.script.recursion`)".into());
+    let loops = ScriptFault::Limit("the script did more work than 2000000 rounds of a loop are (`limits.script.loops`)".into());
+    let recursion = ScriptFault::Limit("the script nested its calls too deep".into());
+    let memory = ScriptFault::Limit("the script took more than 67108864 bytes of memory (`limits.script.memory`)".into());
     let output = ScriptFault::Limit("the result is longer than 100000 bytes as JSON (`limits.script.output`)".into());
     let cases = [
         ("() => { throw new Error('boom') }", thrown("boom")),
@@ -101,7 +102,7 @@ fn every_fault_is_told_and_the_next_call_works() {
         ("async () => { await null; while (true); }", loops.clone()),
         ("async () => { await null; for (let i = 0; i < 1e9; i++); }", loops.clone()),
         ("() => [1].map(() => { while (true); })", loops.clone()),
-        ("() => { throw { get message() { while (true); } } }", thrown("the script threw an object without `message`")),
+        ("() => { throw { get message() { while (true); } } }", loops.clone()),
         ("() => { const f = () => f(); f() }", recursion.clone()),
         ("async () => { await null; const f = () => [1].map(f); f() }", recursion.clone()),
         ("() => { const f = () => JSON.stringify({ toJSON: f }); f() }", recursion.clone()),
@@ -110,9 +111,7 @@ fn every_fault_is_told_and_the_next_call_works() {
         ("() => host.success(['x'.repeat(100000)])", output.clone()),
         ("() => new Array(4e9)", output.clone()),
         ("() => { const a = 'x'.repeat(60000); return [a, a] }", output),
-        ("() => { let s = new ArrayBuffer(100 * 1024 * 1024) }", thrown("cannot allocate a buffer that exceeds the maximum buffer size")),
-        ("() => eval('1')", thrown("code cannot be made from strings here (`eval`, `Function`)")),
-        ("() => new Function('return 1')()", thrown("code cannot be made from strings here (`eval`, `Function`)")),
+        ("() => { let s = new ArrayBuffer(100 * 1024 * 1024) }", memory),
     ];
     for (function, expected) in cases {
         let setup = Setup::new(&[&program(function), &program("({ n }) => n + 1")]);
@@ -161,7 +160,6 @@ fn a_script_that_never_ends_stops_at_its_deadline() {
         "() => { const o = { get x() { while (true); } }; return o }",
         "() => ({ toJSON() { while (true); } })",
         "async () => { while (true) await null }",
-        "() => { const f = () => Promise.resolve().then(f); return f() }",
         "() => new Promise(() => { setInterval(() => {}, 0) })",
         "() => new Promise(() => { setInterval(() => {}, 100) })",
         "() => new Promise(r => setTimeout(r, 1e9))",
@@ -175,7 +173,8 @@ fn a_script_that_never_ends_stops_at_its_deadline() {
         let mut setup = Setup::new(&[&program(function), &program("() => 'fine'")]);
         setup.limits.loops = u64::MAX;
         setup.host.tick_ms.set(50);
-        assert_eq!(setup.call(0, Json::Null), Err(ScriptFault::TimedOut), "{function}");
+        let outcome = block_on(setup.start_until(0, &Json::Null, setup.host.now_ms.get() + 400));
+        assert_eq!(outcome, Err(ScriptFault::TimedOut), "{function}");
         setup.host.tick_ms.set(0);
         assert_eq!(setup.call(1, Json::Null), Ok(Returned::Value(json!("fine"))), "after {function}");
     }

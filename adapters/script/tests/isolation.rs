@@ -1,6 +1,6 @@
 //! Hostile scripts: each tries to leave something behind; the probe that follows must see a pristine world.
 
-use millrace_core::ports::{Returned, ScriptFault};
+use millrace_core::ports::Returned;
 use serde_json::{Value as Json, json};
 
 use crate::support::{Setup, block_on, program};
@@ -17,7 +17,7 @@ const PROBE: &str = r#"() => {
     check(name + ' keys', () => !Reflect.ownKeys(object).some(k => String(k).includes('evil')));
     if (object.prototype) check(name + '.prototype keys', () => !Reflect.ownKeys(object.prototype).some(k => String(k).includes('evil') || k === '0'));
   }
-  for (const [name, object] of Object.entries({ Math, JSON, Reflect, Atomics, console, crypto })) {
+  for (const [name, object] of Object.entries({ Math, JSON, Reflect, console, crypto })) {
     check(name, () => !Reflect.ownKeys(object).some(k => String(k).includes('evil')));
   }
   check('plain object', () => { for (const k in {}) return false; return ({}).evil === undefined && ({}).toString() === '[object Object]' });
@@ -43,7 +43,7 @@ const PROBE: &str = r#"() => {
   check('fetch', () => fetch.name === 'fetch' && fetch.evil === undefined);
   check('undefined', () => undefined === void 0 && NaN !== NaN);
   check('private', () => { class C { #evil; static has(o) { return #evil in o } }
-    return ![Array.prototype, Object.prototype, globalThis, Math, Atomics, fetch, host].some(o => C.has(o)) });
+    return ![Array.prototype, Object.prototype, globalThis, Math, fetch, host].some(o => C.has(o)) });
   check('host', () => Object.isFrozen(host) && Object.keys(host).join() === 'success,error,required,toolError,anonymous,requireInput,response,elicit,sample,listRoots,code,echarts,json,list,markdown,mermaid,summary,table');
   check('inner functions', () => { const map = Array.prototype.map; let seen; Array.prototype.map = function (f) { seen = f; return [] };
     console.log(1); Array.prototype.map = map; return seen === undefined });
@@ -150,7 +150,7 @@ const HOSTILE: &[&str] = &[
     "new AbortController().signal.addEventListener('abort', () => { globalThis.evil = 1 }); AbortSignal.timeout(1)",
     // Hidden marks
     "class B { constructor(o) { return o } } class C extends B { #evil = 1 } new C(Array.prototype); new C(globalThis)",
-    "class B { constructor(o) { return o } } class C extends B { #evil = 1 } new C(Math); new C(fetch); new C(host); new C(Atomics)",
+    "class B { constructor(o) { return o } } class C extends B { #evil = 1 } new C(Math); new C(fetch); new C(host)",
     "class B { constructor(o) { return o } } class C extends B { #evil() {} } new C(Object.prototype)",
     "(s => { try { s.evil = 1 } catch {} try { s.raw.evil = 1 } catch {} })`a${1}b`",
     "class B { constructor(o) { return o } } class C extends B { #evil = 1 } new C((s => s)`t`)",
@@ -180,36 +180,21 @@ const HOSTILE: &[&str] = &[
     "const e = {}; Object.defineProperty(e, 'message', { get() { globalThis.evil = 1; return 'm' } }); throw e",
 ];
 
-/// The probe without what changes built-in objects to look behind them: it runs where those are frozen.
-fn frozen_probe() -> String {
-    let changes = [
-        "check('extensible'",
-        "check('inner functions'",
-        "console.log(1); Array.prototype",
-        "check('inner expressions'",
-        "new Headers({ a: '1' }); RegExp",
-    ];
-    PROBE.lines().filter(|line| !changes.iter().any(|change| line.contains(change))).collect::<Vec<_>>().join("\n")
-}
-
 #[test]
 fn a_hostile_script_leaves_nothing_behind() {
     let clean = Ok(Returned::Value(json!([])));
     for hostile in HOSTILE {
         let hostile_program =
             format!("async (host) => {{ let leak; const leak2 = {{}}; return {{ default: async ({{}}, ctx) => {{ {hostile} }} }} }}");
-        let mut setup = Setup::new(&[&hostile_program, &program(PROBE), &program(&frozen_probe())]);
-        assert_eq!([1, 2].map(|probe| setup.scripts[probe].changes_built_ins), [true, false]);
-        for probe in [1, 2] {
-            assert_eq!(setup.call(probe, Json::Null), clean, "before {hostile}");
-        }
-        // As the bundler has it, and where it must not change anything whatever the bundler thinks.
-        for changes_built_ins in [setup.scripts[0].changes_built_ins, false] {
-            setup.scripts[0].changes_built_ins = changes_built_ins;
-            let outcome = setup.call(0, json!({}));
-            for probe in [1, 2, 2] {
-                assert_eq!(setup.call(probe, Json::Null), clean, "after {hostile} ({outcome:?}), probe {probe}");
-            }
+        // In a script of its own, and in the same one.
+        let both = format!(
+            "async (host) => {{ let leak; const leak2 = {{}}; return {{ default: async (payload, ctx) => {{ if (payload) {{ {hostile} }} else return ({PROBE})() }} }} }}"
+        );
+        let setup = Setup::new(&[&hostile_program, &program(PROBE), &both]);
+        assert_eq!(setup.call(1, Json::Null), clean, "before {hostile}");
+        for (hostile_script, probe) in [(0, 1), (2, 2), (2, 1)] {
+            let outcome = setup.call(hostile_script, json!({}));
+            assert_eq!(setup.call(probe, Json::Null), clean, "after {hostile} ({outcome:?}), probe {probe}");
         }
     }
 }
@@ -235,28 +220,6 @@ fn what_a_script_changes_works_within_the_call() {
             assert_eq!(setup.call(0, Json::Null), Ok(Returned::Value(expected.clone())), "{function}");
             assert_eq!(setup.call(1, Json::Null), Ok(Returned::Value(json!([]))), "after {function}");
         }
-        let changes = setup.scripts[0].changes_built_ins;
-        assert_eq!(setup.engine.worlds_made(), if changes { 4 } else { 3 }, "{function} gets a world of its own only where it needs one");
-    }
-}
-
-#[test]
-fn a_script_that_hides_its_changes_is_refused_them_and_told_how() {
-    for function in [
-        "() => { const m = (x => x)(Math); m.mine = 1; return m.mine }",
-        "() => { const { defineProperty } = (x => x)(Object); defineProperty(Array, 'mine', { value: 1, configurable: true }) }",
-        "async () => { await null; const m = (x => x)(Math); return delete m.max && typeof m.max }",
-        "() => { const all = { JSON }; all.JSON.mine = 1 }",
-    ] {
-        let setup = Setup::new(&[&program(function), &program(PROBE)]);
-        for _ in 0..2 {
-            let outcome = setup.call(0, Json::Null);
-            let Err(ScriptFault::Thrown(thrown)) = outcome else { panic!("{function}: {outcome:?}") };
-            let told = "built-in objects are frozen here: to change one, name it where it is changed (`Array.prototype.x = …`)";
-            assert!(thrown.message.ends_with(&format!("({told})")), "{}", thrown.message);
-            assert_eq!(setup.call(1, Json::Null), Ok(Returned::Value(json!([]))), "after {function}");
-        }
-        assert_eq!(setup.engine.worlds_made(), 3, "one for the script, and one for each probe: {function}");
     }
 }
 
@@ -271,7 +234,6 @@ fn words_that_objects_inherit_are_words_like_any_other() {
     let payload = json!({"inputs": {"words": ["a", "constructor", "toString", "valueOf", "a", "hasOwnProperty", "toString"]}});
     assert_eq!(setup.call(0, payload), Ok(Returned::Value(json!("a 2,constructor 1,toString 2,valueOf 1,hasOwnProperty 1"))));
     assert_eq!(setup.call(1, Json::Null), Ok(Returned::Value(json!([]))));
-    assert!(!setup.scripts[0].changes_built_ins);
 }
 
 #[test]

@@ -332,7 +332,7 @@ fn names_of_older_programs_are_there() {
             json!(["b", "a", "a", "%E9%20x", "é", "<a name=\"&quot;\">x</a>"]),
         ),
         ("() => [self === globalThis, global === self, typeof self.Object]", json!([true, true, "function"])),
-        ("() => typeof /x/.compile", json!("undefined")),
+        ("() => typeof /x/.compile", json!("function")),
     ];
     for (function, expected) in cases {
         assert_eq!(value(function), expected, "{function}");

@@ -15,17 +15,17 @@ use oxc::{
     span::Span,
 };
 
-use super::{checkpoints::RESERVED, named::AppPart, place::Finding};
+use super::{named::AppPart, place::Finding};
 use crate::names::nearest;
 
 /// The globals of scripts, in order. A test compares them with the engine's.
-pub const GLOBALS: [&str; 84] = [
+pub const GLOBALS: [&str; 88] = [
     "AbortController",
     "AbortSignal",
     "AggregateError",
     "Array",
     "ArrayBuffer",
-    "Atomics",
+    "AsyncDisposableStack",
     "BigInt",
     "BigInt64Array",
     "BigUint64Array",
@@ -33,9 +33,11 @@ pub const GLOBALS: [&str; 84] = [
     "DOMException",
     "DataView",
     "Date",
+    "DisposableStack",
     "Error",
     "EvalError",
     "FinalizationRegistry",
+    "Float16Array",
     "Float32Array",
     "Float64Array",
     "Function",
@@ -44,6 +46,7 @@ pub const GLOBALS: [&str; 84] = [
     "Int16Array",
     "Int32Array",
     "Int8Array",
+    "InternalError",
     "Iterator",
     "JSON",
     "Map",
@@ -62,12 +65,12 @@ pub const GLOBALS: [&str; 84] = [
     "Set",
     "SharedArrayBuffer",
     "String",
+    "SuppressedError",
     "Symbol",
     "SyntaxError",
     "TextDecoder",
     "TextEncoder",
     "TypeError",
-    "TypedArray",
     "URIError",
     "URL",
     "URLSearchParams",
@@ -97,6 +100,7 @@ pub const GLOBALS: [&str; 84] = [
     "isNaN",
     "parseFloat",
     "parseInt",
+    "performance",
     "queueMicrotask",
     "self",
     "setInterval",
@@ -220,8 +224,7 @@ impl<'a> Visit<'a> for Users<'_> {
             let reference = self.scoping.get_reference(id);
             reference.symbol_id().is_none() && reference.is_value()
         });
-        if !is_free || name.starts_with(RESERVED) || GLOBALS.contains(&name) || ELSEWHERE.contains(&name) || self.looked_for.contains(name)
-        {
+        if !is_free || GLOBALS.contains(&name) || ELSEWHERE.contains(&name) || self.looked_for.contains(name) {
             return;
         }
         let help = match INSTEAD.iter().find(|(other, _)| *other == name) {

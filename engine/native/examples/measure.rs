@@ -11,12 +11,12 @@ use millrace_engine::{Fault, Frame, Host, Image, Instance, Limits, Loader, Messa
 const LIMITS: Limits = Limits { fuel: 20_000_000, memory_bytes: 64 << 20 };
 const AMPLE: Limits = Limits { fuel: i32::MAX, ..LIMITS };
 const PRELUDE: &str = "native => {
-  let program, result;
+  let program, isEntered, result;
   return {
     load(meta, value) { program = typeof value === 'function' ? value({}) : value },
-    enter(message) { result = message.eval === undefined ? program.default({ inputs: message }, {}) : (0, eval)(message.eval) },
+    enter(message) { isEntered = true; result = message.eval === undefined ? program.default({ inputs: message }, {}) : (0, eval)(message.eval) },
     settle() {},
-    poll() { return JSON.stringify(result) ?? 'null' },
+    poll() { return isEntered ? JSON.stringify(result) ?? 'null' : 'loaded' },
   };
 }";
 
@@ -73,9 +73,9 @@ fn main() {
 
 fn measure(name: &str, program: &str, host: &Clock) -> Arc<Image> {
     let start = now_ns();
-    let mut loader = Loader::new(PRELUDE, AMPLE).unwrap();
+    let mut loader = Loader::new(PRELUDE, AMPLE, host).unwrap();
     let engine = now_ns() - start;
-    let loaded = loader.script("{\"path\":\"a.ts\"}", program).unwrap();
+    let loaded = loader.script("{\"path\":\"a.ts\"}", program, host, |_| true).unwrap();
     let image = Arc::clone(loader.image());
     let all = now_ns() - start;
     let start = now_ns();

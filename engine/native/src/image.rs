@@ -1,9 +1,9 @@
 //! An app's scripts, evaluated, as the memory in which they stand.
 
-use std::{cell::Cell, sync::Arc};
+use std::sync::Arc;
 
 use crate::{
-    frame::{Frame, Message},
+    frame::Frame,
     instance::{Fault, Instance, Limits, Step, broken},
     mapped::Bytes,
     module::Host,
@@ -40,13 +40,15 @@ impl Image {
 /// What came of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Loaded {
-    /// It is part of the image.
-    Kept,
-    /// It asked for something while it was evaluated: the time, randomness, the outside. It is not part of the image; a call has to evaluate
-    /// it, so that it gets what is real.
-    Asked,
+    /// It is part of the image. The text is what the prelude's `poll` says of it.
+    Kept(String),
+    /// As `Kept`, but something was asked for that takes time, or `keep` said no. It is not part of the image; a call has to evaluate it, so
+    /// that it gets what is real.
+    Refused(String),
     /// It threw: see [`Step::Threw`]. It is not part of the image.
     Threw(String),
+    /// It waits for something, and is not part of the image.
+    Waits,
 }
 
 /// Makes an image, script by script.
@@ -62,37 +64,43 @@ impl Loader {
     ///
     /// # Errors
     /// A [`Fault`], or [`Fault::Broken`] with what the prelude threw.
-    pub fn new(prelude: &str, limits: Limits) -> Result<Self, Fault> {
-        let host = Nothing::default();
+    pub fn new(prelude: &str, limits: Limits, host: &dyn Host) -> Result<Self, Fault> {
         let mut instance = Instance::empty()?;
-        instance.start(limits.memory_bytes, &host)?;
+        instance.start(limits.memory_bytes, host)?;
         let script = Frame { head: "{\"path\":\"<millrace>\"}", tail: Some(prelude.as_bytes()) };
-        match instance.eval(script, limits.fuel, &host)? {
+        match instance.eval(script, limits.fuel, host)? {
             Step::Done(_) => {}
             other => return Err(Fault::Broken(format!("the prelude: {other:?}"))),
         }
-        let image = Image::of(&mut instance)?;
-        let instance = Instance::new(&image)?;
-        Ok(Self { instance, image, limits })
+        Self::on(&Image::of(&mut instance)?, limits)
     }
 
-    /// Evaluates a script, and hands what it comes to to the prelude's `load`, with `meta`: JSON with a `path`, by which stacks name it.
+    /// One that goes on where an image ends.
+    ///
+    /// # Errors
+    /// [`Fault::Broken`] where the operating system gives no memory.
+    pub fn on(image: &Arc<Image>, limits: Limits) -> Result<Self, Fault> {
+        Ok(Self { instance: Instance::new(image)?, image: Arc::clone(image), limits })
+    }
+
+    /// Evaluates a script, and hands what it comes to to the prelude's `load`, with `meta`: JSON with a `path`, by which stacks name it. `keep`
+    /// says afterwards whether it is to be part of the image.
     ///
     /// # Errors
     /// A [`Fault`] that ended it. What was loaded before stays.
-    pub fn script(&mut self, meta: &str, source: &str) -> Result<Loaded, Fault> {
-        let host = Nothing::default();
+    pub fn script(&mut self, meta: &str, source: &str, host: &dyn Host, keep: impl FnOnce(&str) -> bool) -> Result<Loaded, Fault> {
         self.instance.restore()?;
-        let step = self.instance.eval(Frame { head: meta, tail: Some(source.as_bytes()) }, self.limits.fuel, &host)?;
-        let has_asked = self.instance.forget_asks() || host.was_asked.get();
+        let step = self.instance.eval(Frame { head: meta, tail: Some(source.as_bytes()) }, self.limits.fuel, host)?;
+        let has_asked = !self.instance.asks().is_empty();
         match step {
             Step::Threw(text) => Ok(Loaded::Threw(text)),
-            _ if has_asked => Ok(Loaded::Asked),
-            _ => {
+            Step::Done(text) if has_asked || !keep(&text) => Ok(Loaded::Refused(text)),
+            Step::Done(text) => {
                 self.image = Image::of(&mut self.instance)?;
                 self.instance = Instance::new(&self.image)?;
-                Ok(Loaded::Kept)
+                Ok(Loaded::Kept(text))
             }
+            Step::Waits | Step::Late => Ok(Loaded::Waits),
         }
     }
 
@@ -100,27 +108,5 @@ impl Loader {
     #[must_use]
     pub fn image(&self) -> &Arc<Image> {
         &self.image
-    }
-}
-
-/// The host of scripts that are being loaded, which has nothing, and knows whether it was asked.
-#[derive(Default)]
-struct Nothing {
-    was_asked: Cell<bool>,
-}
-
-impl Host for Nothing {
-    fn say(&self, _: i32, _: Message) -> Option<Message> {
-        self.was_asked.set(true);
-        None
-    }
-
-    fn clock_ms(&self) -> f64 {
-        self.was_asked.set(true);
-        0.0
-    }
-
-    fn random(&self, _: &mut [u8]) {
-        self.was_asked.set(true);
     }
 }

@@ -193,12 +193,33 @@ impl Instance {
     /// # Errors
     /// A [`Fault`] that ended it.
     pub fn call(&mut self, message: Frame<'_>, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
+        self.begin(limits)?;
+        self.go_on(message, limits, host)
+    }
+
+    /// Evaluates a script that is not part of the image, for the call that follows by [`go_on`](Self::go_on).
+    ///
+    /// # Errors
+    /// A [`Fault`] that ended it.
+    pub fn evaluate(&mut self, script: Frame<'_>, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
+        self.begin(limits)?;
+        self.eval(script, limits.fuel, host)
+    }
+
+    fn begin(&mut self, limits: Limits) -> Result<(), Fault> {
         self.restore()?;
         self.is_used = true;
+        self.max_message = limits.memory_bytes;
+        self.set_fuel(limits.fuel)
+    }
+
+    /// Begins a call after [`evaluate`](Self::evaluate), with what that has left of its fuel.
+    ///
+    /// # Errors
+    /// A [`Fault`] that ended it.
+    pub fn go_on(&mut self, message: Frame<'_>, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
         let base = self.image.as_ref().map_or(0, |image| image.bytes().len());
         let heap_end = pointer(base.saturating_add(limits.memory_bytes));
-        self.max_message = limits.memory_bytes;
-        self.set_fuel(limits.fuel)?;
         self.enter(host, |instance| {
             let (place, length) = instance.put(message)?;
             instance.exports.call.call(&mut instance.store, (place, length, heap_end))
@@ -258,10 +279,6 @@ impl Instance {
     pub(crate) fn memory(&mut self) -> Result<&[u8], Fault> {
         let top = self.top()?.next_multiple_of(WASM_PAGE);
         self.memory.data(&self.store).get(..top).ok_or_else(|| Fault::Broken(String::from("the heap ends outside of the memory")))
-    }
-
-    pub(crate) fn forget_asks(&mut self) -> bool {
-        !self.asks().is_empty()
     }
 
     fn set_fuel(&mut self, fuel: i32) -> Result<(), Fault> {

@@ -41,13 +41,14 @@ impl Host for Recorder {
 }
 
 fn loader() -> Loader {
-    Loader::new(include_str!("prelude.js"), Limits { fuel: i32::MAX, ..LIMITS }).unwrap()
+    Loader::new(include_str!("prelude.js"), Limits { fuel: i32::MAX, ..LIMITS }, &Recorder::default()).unwrap()
 }
 
 /// An image with one script, a function of `input` and `bytes`.
 fn image(function: &str) -> Arc<Image> {
     let mut loader = loader();
-    assert_eq!(loader.script(r#"{"path":"a.ts"}"#, function), Ok(Loaded::Kept));
+    let loaded = loader.script(r#"{"path":"a.ts"}"#, function, &Recorder::default(), |_| true);
+    assert_eq!(loaded, Ok(Loaded::Kept("loaded".into())));
     Arc::clone(loader.image())
 }
 
@@ -203,21 +204,32 @@ fn exceptions_are_told() {
 }
 
 #[test]
-fn a_script_that_asks_while_it_loads_is_not_kept() {
+fn a_script_that_fails_or_asks_while_it_loads_is_not_kept() {
     let mut loader = loader();
-    let mut script = |source: &str| loader.script(r#"{"path":"a.ts"}"#, source).unwrap();
-    for source in
-        ["const now = Date.now(); () => now", "const r = native.fraction(); () => r", "native.say(1, 'x'); () => 1", "ask(1, 1); () => 1"]
-    {
-        assert_eq!(script(source), Loaded::Asked, "{source}");
+    let host = Recorder::default();
+    let mut script = |source: &str, keep: bool| loader.script(r#"{"path":"a.ts"}"#, source, &host, |_| keep);
+    assert_eq!(script("ask(1, 1); globalThis.gone = 1; () => 1", true), Ok(Loaded::Refused("loaded".into())));
+    assert_eq!(script("globalThis.gone = 1; () => 1", false), Ok(Loaded::Refused("loaded".into())));
+    let threw = script("globalThis.gone = 1; throw new Error('no')", true);
+    assert!(matches!(threw, Ok(Loaded::Threw(text)) if text.starts_with(r#"{"message":"Error: no","#)));
+    assert!(matches!(script("(a b)", true), Ok(Loaded::Threw(text)) if text.starts_with(r#"{"message":"SyntaxError"#)));
+    assert_eq!(script("for (;;);", true), Err(Fault::Fuel));
+    assert_eq!(script("globalThis.kept = 1; () => [typeof gone, kept]", true), Ok(Loaded::Kept("loaded".into())));
+    assert_eq!(call(&mut Instance::new(loader.image()).unwrap(), "1"), done(r#"{"value":["undefined",1]}"#));
+}
+
+#[test]
+fn a_script_that_is_not_kept_is_evaluated_for_a_call() {
+    let host = Recorder::default();
+    let loader = loader();
+    let mut instance = Instance::new(loader.image()).unwrap();
+    for _ in 0..2 {
+        let script = Frame { head: r#"{"path":"a.ts"}"#, tail: Some(b"globalThis.n = (globalThis.n ?? 0) + 1; () => [n, Date.now()]") };
+        assert_eq!(instance.evaluate(script, LIMITS, &host), done("loaded"));
+        let step = instance.go_on(Frame::text(r#"{"path":"a.ts"}"#), LIMITS, &host);
+        assert_eq!(step, done(r#"{"value":[1,1700000000123]}"#));
+        assert!(instance.fuel() < LIMITS.fuel - 100);
     }
-    assert!(
-        matches!(script("globalThis.gone = 1; throw new Error('no')"), Loaded::Threw(text) if text.starts_with(r#"{"message":"Error: no","#))
-    );
-    assert!(matches!(script("(a b)"), Loaded::Threw(text) if text.starts_with(r#"{"message":"SyntaxError"#)));
-    assert_eq!(loader.script("{\"path\":\"a.ts\"}", "for (;;);"), Err(Fault::Fuel));
-    assert_eq!(loader.script("{\"path\":\"a.ts\"}", "globalThis.kept = 1; () => [typeof gone, typeof now, kept]"), Ok(Loaded::Kept));
-    assert_eq!(call(&mut Instance::new(loader.image()).unwrap(), "1"), done(r#"{"value":["undefined","undefined",1]}"#));
 }
 
 #[test]

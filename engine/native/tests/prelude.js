@@ -2,7 +2,7 @@
 (native => {
   const programs = new Map();
   const open = new Map();
-  let result, promise, failed;
+  let result, isEntered;
   globalThis.ask = (kind, value, bytes) =>
     new Promise((resolve, reject) => open.set(native.ask(kind, JSON.stringify(value), bytes), { resolve, reject }));
   globalThis.native = native;
@@ -11,9 +11,9 @@
       programs.set(meta.path, value);
     },
     enter(message, bytes) {
-      result = undefined;
+      isEntered = true;
       const program = message.eval === undefined ? programs.get(message.path) : (0, eval)(message.eval);
-      promise = Promise.resolve(program(message.input, bytes)).then(
+      Promise.resolve(program(message.input, bytes)).then(
         value => (result = { value }),
         error => (result = { error: String(error) }),
       );
@@ -25,6 +25,7 @@
       else reject(value);
     },
     poll() {
+      if (!isEntered) return 'loaded';
       if (!result) return undefined;
       const { value } = result;
       const unhandled = native.unhandled();

@@ -164,7 +164,7 @@ pub fn poll_once<T>(future: Pin<&mut impl Future<Output = T>>) -> Poll<T> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-pub const LIMITS: ScriptLimits = ScriptLimits { loops: 200_000, recursion: 400, memory_bytes: 64 << 20, output_bytes: 100_000 };
+pub const LIMITS: ScriptLimits = ScriptLimits { loops: 2_000_000, recursion: 400, memory_bytes: 64 << 20, output_bytes: 100_000 };
 
 pub struct Setup {
     pub scripts: Vec<Script>,
@@ -178,9 +178,11 @@ pub struct Setup {
 impl Setup {
     /// Each program is the body of `(host) => { … }` and returns the exports.
     pub fn new(programs: &[&str]) -> Self {
-        let script = |(index, program): (usize, &&str)| {
-            let (program, change) = millrace_bundler::script::prepare(program);
-            Script { path: format!("app/tools/{index}.ts"), program, changes_built_ins: change.is_some(), map: None }
+        let script = |(index, program): (usize, &&str)| Script {
+            path: format!("app/tools/{index}.ts"),
+            program: (*program).to_owned(),
+            changes_built_ins: false,
+            map: None,
         };
         Self {
             scripts: programs.iter().enumerate().map(script).collect(),

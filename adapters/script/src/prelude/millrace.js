@@ -1,5 +1,5 @@
 // What of the module "millrace" is written in script: results with content blocks, what people see, and questions to the caller.
-// Everything made here outlives calls, so nothing here keeps state. What it makes is checked by the core, not here.
+// What it makes is checked by the core, not here.
 (native => {
   'use strict';
 
@@ -111,7 +111,7 @@
   const sample = params => ({ method: 'sampling/createMessage', params });
   const listRoots = () => ({ method: 'roots/list', params: {} });
 
-  // The exports; what a patched built-in could get hold of, to be frozen, too; and what builds what was not.
+  // The exports, and what builds what was not.
   const ui = { code, echarts, json, list, markdown, mermaid, summary, table };
-  return [{ response, elicit, sample, listRoots, ...ui }, [native, ResponseBuilder, UiBlock, base64, block, shown], finish];
+  return [{ response, elicit, sample, listRoots, ...ui }, finish];
 })

@@ -1,6 +1,4 @@
-// Classes of the web platform, written in script over the natives of the engine. A world that is used once reads them where a script
-// first asks for one, because reading them takes longer than everything else in it. `define(name, value)` makes a global.
-// Everything made here outlives calls, so nothing here keeps state: no variable is written after set-up, and there is no cache.
+// Classes of the web platform, written in script over the natives of the prelude. `define(name, value)` makes a global.
 ((native, define) => {
   'use strict';
 
@@ -12,16 +10,7 @@
 
   // errors and events
 
-  class DOMException extends Error {
-    #name;
-    constructor(message = '', name = 'Error') {
-      super(message);
-      this.#name = String(name);
-    }
-    get name() {
-      return this.#name;
-    }
-  }
+  const { DOMException } = globalThis;
 
   class AbortSignal {
     #aborted = false;
@@ -108,7 +97,6 @@
       if (typeof original === 'function') refuse('a function');
       if (typeof original !== 'object' || original === null) return original;
       if (copies.has(original)) return copies.get(original);
-      native.look();
       let made;
       let members = false;
       if (Array.isArray(original)) {
@@ -648,12 +636,10 @@
   define('fetch', function fetch(input, init = undefined) {
     return native.watch(send(input, init));
   });
-  const classes = { DOMException, AbortSignal, AbortController, URLSearchParams, URL, TextEncoder, TextDecoder, Headers, Request, Response };
+  const classes = { AbortSignal, AbortController, URLSearchParams, URL, TextEncoder, TextDecoder, Headers, Request, Response };
   for (const [name, constructor] of Object.entries(classes)) {
     define(name, constructor);
     tag(constructor, name);
   }
 
-  // To be frozen, too: a patched built-in function can get hold of what it is handed.
-  return [native, secret, define, tag, trip, peek, received, view, hash, isToken, headerName, headerValue, bodyOf, Body, send];
 })
