@@ -3,8 +3,7 @@
 //! # The program
 //! One JavaScript expression: a strict function that takes `host`, the exports of the module `"millrace"`, and returns the
 //! exports of the entry, as an object without prototype. Where a module awaits outside of its functions the function is
-//! `async` and returns a promise of them. The engine evaluates the expression once and calls the function, with `this` undefined,
-//! once per call of the script: every call runs every module's body anew.
+//! `async` and returns a promise of them. The engine calls it with `this` undefined, which runs every module's body.
 //!
 //! All modules stand in that one function, in the order of ECMAScript (what is imported first), and share its scope; an import
 //! *is* the binding that it imports. So live bindings, hoisted functions, cycles and the temporal dead zone are those of
@@ -15,10 +14,8 @@
 //! `name` of a default export without a name is that of its file (`handler_default`), and that of a function whose name collided has the
 //! number.
 //!
-//! # Lines
-//! A script of one file has its statements on the lines of the file. With more files the last line of the program is a
-//! comment, `//# modules: 1 app/lib.ts | 40 app/handler.ts`: the line on which each file's first line stands. Columns are those of the
-//! program; [`Linked::map`] leads from both to the author's.
+//! # Places
+//! Lines and columns are those of the program; [`Linked::map`] leads from both to the author's.
 //!
 //! # Packages
 //! A package is found by the rules of Node, see `npm`, and its files are modules like the others; those that are CommonJS are rewritten first,
@@ -34,25 +31,20 @@ use std::{
 use millrace_core::app::ScriptMap;
 use oxc::allocator::Allocator;
 
-use crate::{Diagnostic, Severity};
+use crate::Diagnostic;
 
-pub use built_ins::Change;
 pub use globals::GLOBALS;
 pub use named::{AppPart, ScriptReference};
 
-mod built_ins;
 mod check;
-pub mod checkpoints;
 mod commonjs;
 mod globals;
 mod graph;
-mod lines;
 mod module;
 mod name;
 mod named;
 mod nesting;
 mod npm;
-mod patterns;
 mod place;
 mod print;
 mod resolve;
@@ -67,19 +59,8 @@ pub struct Linked {
     pub exports: Vec<String>,
     /// Every file that went in, relative to the app's folder.
     pub files: Vec<PathBuf>,
-    /// It changes built-in objects; see [`Change`].
-    pub changes_built_ins: bool,
     /// Leads from the program to the files.
     pub map: ScriptMap,
-    /// What someone should look at.
-    pub warnings: Vec<Diagnostic>,
-}
-
-/// A program with the calls of the engine in it, and its first change of a built-in object.
-#[must_use]
-pub fn prepare(program: &str) -> (String, Option<Change>) {
-    // A text that is not a program is the engine's to refuse.
-    (checkpoints::insert(program).map_or_else(|| program.to_owned(), |(program, _)| program), built_ins::first_change(program))
 }
 
 /// Links the script `entry` (relative to `folder`) with everything it imports.
@@ -114,7 +95,6 @@ fn link_here(folder: &Path, entry: &Path, named: &mut Vec<ScriptReference>) -> R
     let graph = graph::load(&allocator, &folder, &entry, &mut diagnostics);
     diagnostics.extend(graph.check());
     let mut files: BTreeSet<PathBuf> = graph.files().into_iter().collect();
-    let mut warnings = sorted(graph.warnings());
     named.extend(named_parts(&graph));
 
     if graph.uses_packages {
@@ -126,42 +106,8 @@ fn link_here(folder: &Path, entry: &Path, named: &mut Vec<ScriptReference>) -> R
         return Err(sorted(diagnostics));
     }
     let exports = graph.names(0).into_iter().collect();
-    let (linked, mut map) = print::program(&allocator, graph);
-    let program = match checkpoints::insert(&linked) {
-        Some((program, shifts)) => {
-            shifts.apply(&linked, &mut map.places);
-            program
-        }
-        // A text that is not a program is the engine's to refuse.
-        None => linked.clone(),
-    };
-    let change = built_ins::first_change(&linked);
-    let changes_built_ins = change.is_some();
-    warnings.extend(change.map(|change| change_warning(&linked, &entry, &change)));
-    Ok(Linked { program, exports, files, changes_built_ins, map, warnings })
-}
-
-/// What an author is told of a change, at the line of its file.
-fn change_warning(program: &str, entry: &Path, change: &Change) -> Diagnostic {
-    let table = program.lines().last().and_then(|last| last.strip_prefix("//# modules: ")).unwrap_or_default();
-    let starts = table.split(" | ").filter_map(|start| start.split_once(' ')).filter_map(|(line, path)| Some((line.parse().ok()?, path)));
-    let (file, line) = match starts.take_while(|(start, _): &(usize, &str)| *start <= change.line).last() {
-        Some((start, path)) => (PathBuf::from(path), change.line - start + 1),
-        None => (entry.to_path_buf(), change.line),
-    };
-    Diagnostic {
-        severity: Severity::Warning,
-        file,
-        line,
-        column: 1,
-        length: 0,
-        message: format!("the script changes a built-in object: `{}`", change.text),
-        help: Some(
-            "Each call of its tools creates all built-in objects again, which takes half a millisecond instead of microseconds. Use a function \
-             of your own instead."
-                .to_owned(),
-        ),
-    }
+    let (program, map) = print::program(&allocator, graph);
+    Ok(Linked { program, exports, files, map })
 }
 
 fn named_parts(graph: &graph::Graph<'_>) -> Vec<ScriptReference> {

@@ -150,27 +150,6 @@ fn entries_have_to_be_there() {
 }
 
 #[test]
-fn patterns_that_can_backtrack_without_end_are_worth_a_warning() {
-    let script = r#"import { b } from "./b";
-const linear = [/^(a+)+$/, /(x+x+)+y/, /^(?=(a+)+$)/, /(['"])[^'"]*\1/, /(a)(b)\2\1/, new RegExp("(a|aa)+$"), /(a)\2/, /[(]a+)+\1/];
-class RegExp2 {}
-export default (text: string) => [/^(?:(a+)+\1)+$/i.test(text), new RegExp("(?<q>['\"])(?:\\\\.|(?!\\k<q>).)*\\k<q>", "g"), RegExp(`(a)(b?c?)*\\1`), b];
-export const own = (RegExp: any) => RegExp("(a)(b?c?)*\\1");
-"#;
-    let folder = app(&[("a.ts", &script.replace(", /[(]a+)+\\1/", "")), ("b.ts", "// \u{e9}\nexport const b = /\u{e9}(\\w+\\s?)*\\1$/u")]);
-    let linked = link(folder.path(), Path::new("a.ts")).unwrap();
-    let warnings = linked.warnings.iter().map(|it| format!("{}:{}:{}+{} {}", it.file.display(), it.line, it.column, it.length, it.message));
-    let expected = [
-        "a.ts:4:35+17 the search for `/^(?:(a+)+\\1)+$/i` can take time that doubles with every character of the text",
-        "a.ts:4:65+58 the search for `/(?<q>['\"])(?:\\\\.|(?!\\k<q>).)*\\k<q>/g` can take time that doubles with every character of the text",
-        "a.ts:4:125+23 the search for `/(a)(b?c?)*\\1/` can take time that doubles with every character of the text",
-        "b.ts:2:18+16 the search for `/\u{e9}(\\w+\\s?)*\\1$/u` can take time that doubles with every character of the text",
-    ];
-    assert_eq!(warnings.collect::<Vec<_>>(), expected);
-    assert!(linked.warnings.iter().all(|it| it.severity == millrace_bundler::Severity::Warning && it.help.is_some()));
-}
-
-#[test]
 fn data_has_a_limit() {
     let data = format!("\"{}\"", "x".repeat(1024 * 1024));
     let folder = app(&[("a.ts", "import d from './d.json'; export default d"), ("d.json", &data)]);

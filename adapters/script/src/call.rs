@@ -65,7 +65,7 @@ pub(crate) async fn run(pool: &Pool, invocation: Invocation<'_>) -> Result<Retur
     if invocation.host.now_ms() >= invocation.deadline_ms {
         return Err(ScriptFault::TimedOut);
     }
-    let built_ins = if invocation.script.changes_built_ins { BuiltIns::Changeable } else { BuiltIns::Frozen };
+    let built_ins = BuiltIns::Frozen;
     // A world that an earlier script of the call changed is there for the later ones.
     let kept = match built_ins {
         BuiltIns::Changeable => invocation.store.take::<World>(),

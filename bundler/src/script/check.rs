@@ -2,9 +2,9 @@
 
 use oxc::{
     ast::ast::{
-        ArrowFunctionExpression, BindingIdentifier, CallExpression, Decorator, Expression, ForOfStatement, Function, IdentifierReference,
-        ImportExpression, ImportMeta, MemberExpression, NewExpression, PropertyDefinition, StaticBlock, TSExportAssignment,
-        TSImportEqualsDeclaration, TSModuleReference, VariableDeclaration, VariableDeclarationKind,
+        ArrowFunctionExpression, CallExpression, Decorator, Expression, ForOfStatement, Function, IdentifierReference, ImportExpression,
+        ImportMeta, MemberExpression, NewExpression, PropertyDefinition, StaticBlock, TSExportAssignment, TSImportEqualsDeclaration,
+        TSModuleReference, VariableDeclaration, VariableDeclarationKind,
     },
     ast_visit::{
         Visit,
@@ -18,7 +18,7 @@ use oxc::{
     syntax::scope::ScopeFlags,
 };
 
-use super::{checkpoints::RESERVED, place::Finding};
+use super::place::Finding;
 
 /// Finds what the engine or the linker cannot do.
 ///
@@ -75,18 +75,7 @@ impl<'a> Visit<'a> for Checker<'_> {
         self.functions -= 1;
     }
 
-    fn visit_binding_identifier(&mut self, it: &BindingIdentifier<'a>) {
-        if it.name.starts_with(RESERVED) {
-            let message = format!("names that begin with `{RESERVED}` belong to the script engine");
-            self.report(it.span, &message, "choose another name");
-        }
-    }
-
     fn visit_identifier_reference(&mut self, it: &IdentifierReference<'a>) {
-        if it.name.starts_with(RESERVED) {
-            let message = format!("names that begin with `{RESERVED}` belong to the script engine");
-            self.report(it.span, &message, "choose another name");
-        }
         if it.name == "arguments" && self.functions == 0 {
             self.report(it.span, "`arguments` means nothing outside of a function", "modules have no arguments: remove it");
         }

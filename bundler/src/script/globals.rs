@@ -15,7 +15,7 @@ use oxc::{
     span::Span,
 };
 
-use super::{checkpoints::RESERVED, named::AppPart, place::Finding};
+use super::{named::AppPart, place::Finding};
 use crate::names::nearest;
 
 /// The globals of scripts, in order. A test compares them with the engine's.
@@ -220,8 +220,7 @@ impl<'a> Visit<'a> for Users<'_> {
             let reference = self.scoping.get_reference(id);
             reference.symbol_id().is_none() && reference.is_value()
         });
-        if !is_free || name.starts_with(RESERVED) || GLOBALS.contains(&name) || ELSEWHERE.contains(&name) || self.looked_for.contains(name)
-        {
+        if !is_free || GLOBALS.contains(&name) || ELSEWHERE.contains(&name) || self.looked_for.contains(name) {
             return;
         }
         let help = match INSTEAD.iter().find(|(other, _)| *other == name) {
