@@ -25,6 +25,7 @@ mod pattern;
 mod presenter;
 mod script_map;
 mod script_ref;
+mod script_stack;
 mod search;
 mod statement;
 mod sync;
@@ -53,6 +54,7 @@ pub use presenter::{
 };
 pub use script_map::{MappedPlace, ScriptMap};
 pub use script_ref::ScriptRef;
+pub use script_stack::ScriptCall;
 pub use search::{IndexedWord, SearchIndex, words};
 pub use statement::{Access, Bind, ParamStyle, Part, Piece, Statement};
 pub use sync::{Announcement, CachedReads, EpochWrites, ToolSync};
