@@ -488,6 +488,10 @@ fn small_programs_are_flat() {
             &[("a.ts", "export let n = await 0;\nn++;")],
             "(async function (host) { \"use strict\"; let n = await 0;\nn++;\nreturn { __proto__: null, get n() { return n; } };\n})\n",
         ),
+        (
+            &[("a.ts", "using a: Disposable = null;\nawait using b = null;\nexport const c = 1")],
+            "(async function (host) { \"use strict\"; using a = null;\nawait using b = null;\nconst c = 1;\nreturn { __proto__: null, c };\n})\n",
+        ),
     ];
     for (files, expected) in cases {
         assert_eq!(linked(files).program, *expected);

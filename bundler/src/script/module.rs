@@ -81,8 +81,8 @@ pub(super) struct Code<'a> {
     pub(super) stars: Vec<usize>,
     /// Exported names that are types only.
     pub(super) types: BTreeSet<String>,
-    /// It waits outside of every function.
-    pub(super) awaits: bool,
+    /// Where it waits outside of every function.
+    pub(super) awaits: Option<Span>,
 }
 
 /// The content of a module.

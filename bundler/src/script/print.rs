@@ -27,7 +27,7 @@ use super::{
 pub(super) fn program<'a>(allocator: &'a Allocator, mut graph: Graph<'a>) -> (String, ScriptMap) {
     let order = graph.needed();
     let names = name::names(&graph, &order);
-    let waits = order.iter().any(|module| graph.modules[*module].code().is_some_and(|code| code.awaits));
+    let waits = order.iter().any(|module| graph.modules[*module].code().is_some_and(|code| code.awaits.is_some()));
 
     let host = names.of(&Binding::HostNamespace);
     let mut out = format!("({}function ({host}) {{ \"use strict\"; ", if waits { "async " } else { "" });
