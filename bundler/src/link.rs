@@ -128,6 +128,7 @@ impl Compiler<'_> {
                 self.tree.saw(linked.files);
                 let index = u32::try_from(self.links.scripts.len()).unwrap_or(u32::MAX);
                 self.links.statements.extend(statements.into_iter().map(|place| ScriptStatement { script: index, place }));
+                self.links.waits.push(linked.waits);
                 self.links.scripts.push(Script { path: path.to_owned(), program: linked.program, map: Some(linked.map) });
                 Some(LinkedScript { index, exports: linked.exports })
             }

@@ -31,7 +31,7 @@ use std::{
 use millrace_core::app::ScriptMap;
 use oxc::allocator::Allocator;
 
-use crate::Diagnostic;
+use crate::{Diagnostic, Severity};
 
 pub use globals::GLOBALS;
 pub use named::{AppPart, ScriptReference};
@@ -61,6 +61,8 @@ pub struct Linked {
     pub files: Vec<PathBuf>,
     /// Leads from the program to the files.
     pub map: ScriptMap,
+    /// What to say where a module turns out to wait for the outside at its top level. `None`: no module waits there.
+    pub waits: Option<Diagnostic>,
 }
 
 /// Links the script `entry` (relative to `folder`) with everything it imports.
@@ -106,8 +108,39 @@ fn link_here(folder: &Path, entry: &Path, named: &mut Vec<ScriptReference>) -> R
         return Err(sorted(diagnostics));
     }
     let exports = graph.names(0).into_iter().collect();
+    let waits = waits(&graph, &entry);
     let (program, map) = print::program(&allocator, graph);
-    Ok(Linked { program, exports, files, map })
+    Ok(Linked { program, exports, files, map, waits })
+}
+
+/// Says where a module waits: one of the app, else, without a place, that one of a package does.
+fn waits(graph: &graph::Graph<'_>, entry: &Path) -> Option<Diagnostic> {
+    let order = graph.needed();
+    let mut waiting = order.iter().filter_map(|module| {
+        let module = &graph.modules[*module];
+        Some((module, module.code()?.awaits?))
+    });
+    let is_own = |path: &Path| !path.components().any(|part| part.as_os_str() == "node_modules");
+    let first = waiting.next()?;
+    let (module, span) = std::iter::once(first).chain(waiting).find(|(module, _)| is_own(&module.path)).unwrap_or(first);
+    let told = waits_somewhere(entry);
+    if !is_own(&module.path) {
+        return Some(told);
+    }
+    let place = module.place(place::Finding::new(span, "", ""));
+    Some(Diagnostic { severity: told.severity, message: told.message, help: told.help, ..place })
+}
+
+/// That a module of a script waits for the outside at its top level.
+pub(crate) fn waits_somewhere(entry: &Path) -> Diagnostic {
+    let message = "a module waits for something outside when it is loaded, so the modules of the script run anew in each call";
+    let help = "Wait in the function that needs it: then each call begins with what the modules have computed.";
+    Diagnostic { severity: Severity::Warning, ..place::whole_file(entry, message, help) }
+}
+
+/// The name of the package that a path below `node_modules` begins with.
+pub(crate) fn package(path: &str) -> &str {
+    npm::package(path)
 }
 
 fn named_parts(graph: &graph::Graph<'_>) -> Vec<ScriptReference> {
