@@ -10,9 +10,9 @@
 //! ECMAScript, without any work at run time. Names that collide get a number (`format$1`). `import * as x` and `export * as x` make
 //! one frozen object with getters.
 //!
-//! What differs from ECMAScript: a module that awaits holds up the modules after it even where they do not import it; the
-//! `name` of a default export without a name is that of its file (`handler_default`), and that of a function whose name collided has the
-//! number.
+//! What differs from ECMAScript: a module that awaits holds up the modules after it even where they do not import it; what a module
+//! declares with `using` outside of its functions is disposed of when all modules have run; the `name` of a default export without a name is
+//! that of its file (`handler_default`), and that of a function whose name collided has the number.
 //!
 //! # Places
 //! Lines and columns are those of the program; [`Linked::map`] leads from both to the author's.

@@ -4,9 +4,10 @@
 
 use std::{fs, path::Path};
 
-use boa_engine::{Context, JsValue, Source, builtins::promise::PromiseState, object::builtins::JsPromise};
 use millrace_bundler::script::{Linked, link};
 use tempfile::TempDir;
+
+use crate::support::evaluate;
 
 /// A file of the app and its text.
 type File<'a> = (&'a str, &'a str);
@@ -29,28 +30,13 @@ fn linked(files: &[File<'_>]) -> Linked {
 
 /// Instantiates a program twice, evaluates `expression` with `m` and `n` being the exports of the two, and gives its JSON.
 fn run(program: &str, expression: &str) -> String {
-    let mut context = Context::default();
     let source = format!(
         "globalThis.host = Object.freeze({{ success: data => ({{ success: data }}), error: m => ({{ error: m }}), required: f => ({{ required: f }}), \
          toolError: code => ({{ code }}) }});\nglobalThis.program = {program};\n\
          (async () => {{ const m = await program.call(undefined, host); const n = await program.call(undefined, host);\n\
          return JSON.stringify(await ({expression})); }})()"
     );
-    let value = match context.eval(Source::from_bytes(&source)) {
-        Ok(value) => value,
-        Err(error) => panic!("{}\n{program}", error),
-    };
-    let promise = JsPromise::from_object(value.as_object().unwrap().clone()).unwrap();
-    context.run_jobs().unwrap();
-    match promise.state() {
-        PromiseState::Fulfilled(value) => text(&value, &mut context),
-        PromiseState::Rejected(error) => panic!("{}\n{program}", error.display()),
-        PromiseState::Pending => panic!("never settles\n{program}"),
-    }
-}
-
-fn text(value: &JsValue, context: &mut Context) -> String {
-    value.to_string(context).unwrap().to_std_string_escaped()
+    evaluate(&source).unwrap_or_else(|error| panic!("{error}\n{program}"))
 }
 
 /// Each case: what it shows, its files (the first is the entry), an expression over the exports, its JSON.
