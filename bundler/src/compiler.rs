@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
-use millrace_core::app::EnvTemplate;
+use millrace_core::{app::EnvTemplate, ports::ScriptLoader};
 
 use crate::{
     AdapterTenant, Options, Origin, Seed, Sizes,
@@ -25,6 +25,8 @@ pub(crate) struct Compiler<'a> {
     pub(crate) findings: Findings,
     /// What the app is built for.
     pub(crate) options: &'a Options,
+    /// Evaluates the scripts' modules once; `None` where nobody asked for that.
+    pub(crate) loader: Option<&'a dyn ScriptLoader>,
     /// The app is one of Hyperterse.
     pub(crate) imported: bool,
     /// The scripts.
@@ -76,7 +78,7 @@ impl<T> Located<T> {
 
 impl<'a> Compiler<'a> {
     /// Starts a run.
-    pub(crate) fn new(tree: Tree, options: &'a Options) -> Self {
+    pub(crate) fn new(tree: Tree, options: &'a Options, loader: Option<&'a dyn ScriptLoader>) -> Self {
         let (findings, links) = (Findings::default(), Links::default());
         let (origins, seeds, tenants) = (Vec::new(), Vec::new(), Vec::new());
         let (lock, statements) = (None, Vec::new());
@@ -85,6 +87,7 @@ impl<'a> Compiler<'a> {
             tree,
             findings,
             options,
+            loader,
             imported: false,
             links,
             origins,

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use millrace_core::app::App;
+use millrace_core::{app::App, ports::ScriptLoader};
 
 mod adapter;
 mod app_settings;
@@ -31,6 +31,7 @@ mod identity;
 mod input;
 mod link;
 mod links;
+mod load;
 mod lock;
 mod middleware;
 mod names;
@@ -146,6 +147,16 @@ pub struct Origin {
 /// Compiles an app folder. The same folder gives the same report, whatever order the file system lists it in.
 #[must_use]
 pub fn bundle(folder: &Path, options: &Options) -> Report {
+    bundle_with(folder, options, None)
+}
+
+/// Compiles an app folder, and evaluates the modules of its scripts once: what cannot be loaded is an error like any other.
+#[must_use]
+pub fn bundle_and_load(folder: &Path, options: &Options, loader: &dyn ScriptLoader) -> Report {
+    bundle_with(folder, options, Some(loader))
+}
+
+fn bundle_with(folder: &Path, options: &Options, loader: Option<&dyn ScriptLoader>) -> Report {
     let Some(tree) = tree::Tree::open(folder) else {
         let message = format!("the folder `{}` does not exist", folder.display());
         let help = "Name the folder of an app, or create one with `millrace new NAME`.";
@@ -157,7 +168,7 @@ pub fn bundle(folder: &Path, options: &Options) -> Report {
         let (places, scripted) = (BTreeMap::new(), Vec::new());
         return Report { app: None, diagnostics, files, origins, seeds, tenants, lock, statements, places, scripted, sizes: None };
     };
-    let mut compiler = compiler::Compiler::new(tree, options);
+    let mut compiler = compiler::Compiler::new(tree, options, loader);
     let app = order::compile(&mut compiler).filter(|_| !compiler.findings.has_errors());
     let mut origins = compiler.origins;
     origins.sort_by(|a, b| a.tool.cmp(&b.tool));

@@ -126,14 +126,10 @@ impl Compiler<'_> {
         let known = match outcome {
             Ok(linked) => {
                 self.tree.saw(linked.files);
-                for warning in linked.warnings {
-                    self.findings.push(warning);
-                }
                 let index = u32::try_from(self.links.scripts.len()).unwrap_or(u32::MAX);
                 self.links.statements.extend(statements.into_iter().map(|place| ScriptStatement { script: index, place }));
-                let (path, program) = (path.to_owned(), linked.program);
-                let map = Some(linked.map);
-                self.links.scripts.push(Script { path, program, changes_built_ins: false, map });
+                self.links.waits.push(linked.waits);
+                self.links.scripts.push(Script { path: path.to_owned(), program: linked.program, map: Some(linked.map) });
                 Some(LinkedScript { index, exports: linked.exports })
             }
             Err(diagnostics) => {

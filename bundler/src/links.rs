@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use millrace_core::app::Script;
 
-use crate::script::ScriptReference;
+use crate::{Diagnostic, script::ScriptReference};
 
 /// The scripts that were linked.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     /// In the order of their first use.
     pub(crate) scripts: Vec<Script>,
+    /// For each of them, what to say where a module of it turns out to wait for the outside.
+    pub(crate) waits: Vec<Option<Diagnostic>>,
     /// By path; `None` where a script could not be linked, which has been said.
     pub(crate) known: BTreeMap<String, Option<LinkedScript>>,
     /// The parts of the app that they name.
@@ -44,6 +46,11 @@ impl Links {
     /// The statements of the scripts.
     pub(crate) fn take_statements(&mut self) -> Vec<ScriptStatement> {
         std::mem::take(&mut self.statements)
+    }
+
+    /// For each script, what to say where a module of it turns out to wait for the outside.
+    pub(crate) fn take_waits(&mut self) -> Vec<Option<Diagnostic>> {
+        std::mem::take(&mut self.waits)
     }
 
     /// The scripts, in the order of their first use.

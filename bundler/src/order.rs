@@ -3,7 +3,8 @@
 use millrace_core::app::App;
 
 use crate::{
-    adapter, authorization, budget, clients, compiler::Compiler, identity, presenter, prompt, resource, root, search, skill, sync, tool,
+    adapter, authorization, budget, clients, compiler::Compiler, identity, load, presenter, prompt, resource, root, search, skill, sync,
+    tool,
 };
 
 /// Compiles the app. `None` where there is none; else the app as far as it could be read, which is whole where no finding is an
@@ -19,6 +20,9 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
     let resources = resource::read_all(compiler, &root, &tools);
     let (resources, skills) = skill::read_all(compiler, &root, (&tools, &prompts), resources);
     let scripts = compiler.links.take_scripts();
+    if let Some(loader) = compiler.loader {
+        load::check(compiler, &scripts, loader);
+    }
     let named = compiler.links.take_named();
     let statements = compiler.links.take_statements();
     adapters.check_named(compiler, &named);

@@ -3,22 +3,19 @@
 //! # The program
 //! One JavaScript expression: a strict function that takes `host`, the exports of the module `"millrace"`, and returns the
 //! exports of the entry, as an object without prototype. Where a module awaits outside of its functions the function is
-//! `async` and returns a promise of them. The engine evaluates the expression once and calls the function, with `this` undefined,
-//! once per call of the script: every call runs every module's body anew.
+//! `async` and returns a promise of them. The engine calls it with `this` undefined, which runs every module's body.
 //!
 //! All modules stand in that one function, in the order of ECMAScript (what is imported first), and share its scope; an import
 //! *is* the binding that it imports. So live bindings, hoisted functions, cycles and the temporal dead zone are those of
 //! ECMAScript, without any work at run time. Names that collide get a number (`format$1`). `import * as x` and `export * as x` make
 //! one frozen object with getters.
 //!
-//! What differs from ECMAScript: a module that awaits holds up the modules after it even where they do not import it; the
-//! `name` of a default export without a name is that of its file (`handler_default`), and that of a function whose name collided has the
-//! number.
+//! What differs from ECMAScript: a module that awaits holds up the modules after it even where they do not import it; what a module
+//! declares with `using` outside of its functions is disposed of when all modules have run; the `name` of a default export without a name is
+//! that of its file (`handler_default`), and that of a function whose name collided has the number.
 //!
-//! # Lines
-//! A script of one file has its statements on the lines of the file. With more files the last line of the program is a
-//! comment, `//# modules: 1 app/lib.ts | 40 app/handler.ts`: the line on which each file's first line stands. Columns are those of the
-//! program; [`Linked::map`] leads from both to the author's.
+//! # Places
+//! Lines and columns are those of the program; [`Linked::map`] leads from both to the author's.
 //!
 //! # Packages
 //! A package is found by the rules of Node, see `npm`, and its files are modules like the others; those that are CommonJS are rewritten first,
@@ -34,7 +31,7 @@ use std::{
 use millrace_core::app::ScriptMap;
 use oxc::allocator::Allocator;
 
-use crate::Diagnostic;
+use crate::{Diagnostic, Severity};
 
 pub use globals::GLOBALS;
 pub use named::{AppPart, ScriptReference};
@@ -43,13 +40,11 @@ mod check;
 mod commonjs;
 mod globals;
 mod graph;
-mod lines;
 mod module;
 mod name;
 mod named;
 mod nesting;
 mod npm;
-mod patterns;
 mod place;
 mod print;
 mod resolve;
@@ -66,8 +61,8 @@ pub struct Linked {
     pub files: Vec<PathBuf>,
     /// Leads from the program to the files.
     pub map: ScriptMap,
-    /// What someone should look at.
-    pub warnings: Vec<Diagnostic>,
+    /// What to say where a module turns out to wait for the outside at its top level. `None`: no module waits there.
+    pub waits: Option<Diagnostic>,
 }
 
 /// Links the script `entry` (relative to `folder`) with everything it imports.
@@ -102,7 +97,6 @@ fn link_here(folder: &Path, entry: &Path, named: &mut Vec<ScriptReference>) -> R
     let graph = graph::load(&allocator, &folder, &entry, &mut diagnostics);
     diagnostics.extend(graph.check());
     let mut files: BTreeSet<PathBuf> = graph.files().into_iter().collect();
-    let warnings = sorted(graph.warnings());
     named.extend(named_parts(&graph));
 
     if graph.uses_packages {
@@ -114,8 +108,39 @@ fn link_here(folder: &Path, entry: &Path, named: &mut Vec<ScriptReference>) -> R
         return Err(sorted(diagnostics));
     }
     let exports = graph.names(0).into_iter().collect();
+    let waits = waits(&graph, &entry);
     let (program, map) = print::program(&allocator, graph);
-    Ok(Linked { program, exports, files, map, warnings })
+    Ok(Linked { program, exports, files, map, waits })
+}
+
+/// Says where a module waits: one of the app, else, without a place, that one of a package does.
+fn waits(graph: &graph::Graph<'_>, entry: &Path) -> Option<Diagnostic> {
+    let order = graph.needed();
+    let mut waiting = order.iter().filter_map(|module| {
+        let module = &graph.modules[*module];
+        Some((module, module.code()?.awaits?))
+    });
+    let is_own = |path: &Path| !path.components().any(|part| part.as_os_str() == "node_modules");
+    let first = waiting.next()?;
+    let (module, span) = std::iter::once(first).chain(waiting).find(|(module, _)| is_own(&module.path)).unwrap_or(first);
+    let told = waits_somewhere(entry);
+    if !is_own(&module.path) {
+        return Some(told);
+    }
+    let place = module.place(place::Finding::new(span, "", ""));
+    Some(Diagnostic { severity: told.severity, message: told.message, help: told.help, ..place })
+}
+
+/// That a module of a script waits for the outside at its top level.
+pub(crate) fn waits_somewhere(entry: &Path) -> Diagnostic {
+    let message = "a module waits for something outside when it is loaded, so the modules of the script run anew in each call";
+    let help = "Wait in the function that needs it: then each call begins with what the modules have computed.";
+    Diagnostic { severity: Severity::Warning, ..place::whole_file(entry, message, help) }
+}
+
+/// The name of the package that a path below `node_modules` begins with.
+pub(crate) fn package(path: &str) -> &str {
+    npm::package(path)
 }
 
 fn named_parts(graph: &graph::Graph<'_>) -> Vec<ScriptReference> {

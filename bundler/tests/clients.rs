@@ -161,25 +161,6 @@ fn the_page_has_the_table() {
 }
 
 #[test]
-fn a_package_is_never_warned_of() {
-    let files = [
-        ("millrace.yaml", "name: shop\n"),
-        ("package.json", "{\"dependencies\": {\"built\": \"1.0.0\"}}"),
-        ("node_modules/built/package.json", "{\"name\": \"built\", \"version\": \"1.0.0\", \"main\": \"index.js\", \"type\": \"module\"}"),
-        ("node_modules/built/index.js", "const slow = /(a+)+\\1/;\nexport default (text) => slow.test(text);\n"),
-        ("app/tools/one/config.yaml", "description: One.\n"),
-        ("app/tools/one/handler.ts", "import built from 'built';\nexport default () => built('a');\n"),
-    ];
-    let own = [
-        ("app/tools/two/config.yaml", "description: Two.\n"),
-        ("app/tools/two/handler.ts", "export default () => /(a+)+\\1/.test('a');\n"),
-    ];
-    let warned = build(&[&files[..], &own[..]].concat());
-    let files_of: Vec<String> = warned.diagnostics.iter().map(|found| found.file.to_string_lossy().into_owned()).collect();
-    assert_eq!(files_of, ["app/tools/two/handler.ts"], "{:?}", warned.diagnostics);
-}
-
-#[test]
 fn what_many_tools_have_is_shown_once() {
     let folder = tempfile::tempdir().unwrap();
     let mut files = vec![("millrace.yaml".to_owned(), "name: shop\n".to_owned())];

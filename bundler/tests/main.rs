@@ -10,6 +10,7 @@ mod hostile;
 mod hyperdrive;
 mod link;
 mod link_diagnostics;
+mod load;
 mod malformed;
 mod mysql;
 mod npm_imports;

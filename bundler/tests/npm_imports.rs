@@ -4,11 +4,12 @@
 
 use std::{fs, path::Path};
 
-use boa_engine::{Context, Source};
 use millrace_bundler::{
     Diagnostic,
     script::{Linked, link},
 };
+
+use crate::support::evaluate;
 
 fn app(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -70,11 +71,7 @@ fn linked(folder: &tempfile::TempDir, entry: &str) -> Linked {
 fn result(linked: &Linked, arguments: &str) -> String {
     let source =
         format!("JSON.stringify(({}\n).call(undefined, {{ success: data => ({{ data }}) }}).default({arguments}))", linked.program.trim());
-    let mut context = Context::default();
-    match context.eval(Source::from_bytes(&source)) {
-        Ok(value) => value.to_string(&mut context).unwrap().to_std_string_escaped(),
-        Err(error) => panic!("{error}\n{source}"),
-    }
+    evaluate(&source).unwrap_or_else(|error| panic!("{error}\n{source}"))
 }
 
 /// Links, and expects one error: `file:line:column message | help`.

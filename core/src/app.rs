@@ -25,6 +25,7 @@ mod pattern;
 mod presenter;
 mod script_map;
 mod script_ref;
+mod script_stack;
 mod search;
 mod statement;
 mod sync;
@@ -53,6 +54,7 @@ pub use presenter::{
 };
 pub use script_map::{MappedPlace, ScriptMap};
 pub use script_ref::ScriptRef;
+pub use script_stack::ScriptCall;
 pub use search::{IndexedWord, SearchIndex, words};
 pub use statement::{Access, Bind, ParamStyle, Part, Piece, Statement};
 pub use sync::{Announcement, CachedReads, EpochWrites, ToolSync};
@@ -271,17 +273,10 @@ pub const SESSION_ROLE: &str = "role";
 pub struct Script {
     /// The entry's path below the app folder, for messages and stacks.
     pub path: String,
-    /// One JavaScript expression that evaluates to a strict function `(host) => exports`, to be called with `this` undefined once per
-    /// call of the script. `host` is the exports of the module `"millrace"`. It runs every module's body anew and returns the entry's
-    /// exports, an object without prototype; where a module awaits at its top level, a promise of them: await what it returns.
-    ///
-    /// A script of one file has its statements on the lines of that file. With more files the last line is a comment that says on which
-    /// line each file's first line stands: `//# modules: 1 app/lib.ts | 40 app/handler.ts`.
-    ///
-    /// Every function and every round of a loop calls `$millrace_look()`, which the engine declares: it looks at the limits there.
+    /// One JavaScript expression that evaluates to a strict function `(host) => exports`, to be called with `this` undefined. `host` is the
+    /// exports of the module `"millrace"`. It runs every module's body and returns the entry's exports, an object without prototype; where a
+    /// module awaits at its top level, a promise of them: await what it returns.
     pub program: String,
-    /// It changes built-in objects, as polyfills do. Then each call gets objects of its own; else built-ins are frozen.
-    pub changes_built_ins: bool,
     /// Leads from the program to the author's files. Bundles that are deployed have none.
     pub map: Option<ScriptMap>,
 }

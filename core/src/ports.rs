@@ -16,6 +16,7 @@ mod login_tokens;
 mod observer;
 mod random;
 mod script_engine;
+mod script_loader;
 pub mod script_value;
 mod secret_store;
 mod state_store;
@@ -41,6 +42,7 @@ pub use script_engine::{
     CallStore, Fetched, Invocation, LogLevel, LogReader, Redirect, Reply, Returned, ScriptEngine, ScriptFault, ScriptHost, Thrown,
     ToolErrorReply,
 };
+pub use script_loader::{Ambient, LoadFault, ScriptLoad, ScriptLoader, TakenAtLoad};
 pub use secret_store::SecretStore;
 pub use state_store::{Counted, Entered, Exactness, Places, StateStore};
 pub use token_verifier::{Claims, Introspection, TokenKeys, TokenPolicy, TokenRefusal, TokenVerifier, claim_at};

@@ -3,14 +3,14 @@
 use oxc::{
     ast::ast::{
         ArrowFunctionExpression, CallExpression, Decorator, Expression, ForOfStatement, Function, IdentifierReference, ImportExpression,
-        ImportMeta, MemberExpression, NewExpression, PropertyDefinition, StaticBlock, TSExportAssignment, TSImportEqualsDeclaration,
-        TSModuleReference, VariableDeclaration, VariableDeclarationKind,
+        ImportMeta, MemberExpression, PropertyDefinition, StaticBlock, TSExportAssignment, TSImportEqualsDeclaration, TSModuleReference,
+        VariableDeclaration, VariableDeclarationKind,
     },
     ast_visit::{
         Visit,
         walk::{
             walk_arrow_function_expression, walk_call_expression, walk_for_of_statement, walk_function, walk_import_expression,
-            walk_member_expression, walk_new_expression, walk_property_definition, walk_static_block, walk_variable_declaration,
+            walk_member_expression, walk_property_definition, walk_static_block, walk_variable_declaration,
         },
     },
     semantic::Scoping,
@@ -22,17 +22,16 @@ use super::place::Finding;
 
 /// Finds what the engine or the linker cannot do.
 ///
-/// Code that comes out of a package (`from_packages`) is let off what is refused at run time anyway and often stands in
-/// branches that never run, such as `new Function("return this")`.
+/// Code that comes out of a package (`from_packages`) is let off what often stands in branches that never run, such as `module.exports`.
 pub(super) fn check(program: &oxc::ast::ast::Program<'_>, scoping: &Scoping, from_packages: bool) -> Vec<Finding> {
     let mut checker = Checker { scoping, from_packages, functions: 0, findings: Vec::new() };
     checker.visit_program(program);
     checker.findings
 }
 
-/// Whether a module must wait: `await` outside of every function.
-pub(super) fn awaits(program: &oxc::ast::ast::Program<'_>) -> bool {
-    let mut awaits = Awaits { functions: 0, found: false };
+/// Where a module must wait: the first `await` outside of every function.
+pub(super) fn awaits(program: &oxc::ast::ast::Program<'_>) -> Option<Span> {
+    let mut awaits = Awaits { functions: 0, found: None };
     awaits.visit_program(program);
     awaits.found
 }
@@ -99,28 +98,10 @@ impl<'a> Visit<'a> for Checker<'_> {
     }
 
     fn visit_call_expression(&mut self, it: &CallExpression<'a>) {
-        match self.global(&it.callee) {
-            Some("require") if !self.from_packages => self.report(
-                it.callee.span(),
-                "`require` does not exist in scripts",
-                "scripts are ES modules: write `import name from \"…\"`",
-            ),
-            Some("eval") if !self.from_packages => {
-                self.report(it.callee.span(), "`eval` is refused when the script runs", "write the code as a function");
-            }
-            Some("Function") if !self.from_packages => {
-                self.report(it.callee.span(), "`Function(…)` is refused when the script runs", "write the code as a function");
-            }
-            _ => {}
+        if !self.from_packages && self.global(&it.callee) == Some("require") {
+            self.report(it.callee.span(), "`require` does not exist in scripts", "scripts are ES modules: write `import name from \"…\"`");
         }
         walk_call_expression(self, it);
-    }
-
-    fn visit_new_expression(&mut self, it: &NewExpression<'a>) {
-        if !self.from_packages && self.global(&it.callee) == Some("Function") {
-            self.report(it.span, "`new Function` is refused when the script runs", "write the code as a function");
-        }
-        walk_new_expression(self, it);
     }
 
     fn visit_member_expression(&mut self, it: &MemberExpression<'a>) {
@@ -135,13 +116,6 @@ impl<'a> Visit<'a> for Checker<'_> {
 
     fn visit_decorator(&mut self, it: &Decorator<'a>) {
         self.report(it.span, "decorators are not supported", "call the function by hand: `const wrapped = decorate(original)`");
-    }
-
-    fn visit_variable_declaration(&mut self, it: &VariableDeclaration<'a>) {
-        if matches!(it.kind, VariableDeclarationKind::Using | VariableDeclarationKind::AwaitUsing) {
-            self.report(it.span, "`using` declarations are not supported", "use `const` and `try { … } finally { … }`");
-        }
-        walk_variable_declaration(self, it);
     }
 
     fn visit_ts_import_equals_declaration(&mut self, it: &TSImportEqualsDeclaration<'a>) {
@@ -159,7 +133,15 @@ impl<'a> Visit<'a> for Checker<'_> {
 
 struct Awaits {
     functions: usize,
-    found: bool,
+    found: Option<Span>,
+}
+
+impl Awaits {
+    fn waits(&mut self, span: Span) {
+        if self.functions == 0 {
+            self.found.get_or_insert(span);
+        }
+    }
 }
 
 impl<'a> Visit<'a> for Awaits {
@@ -182,12 +164,21 @@ impl<'a> Visit<'a> for Awaits {
     }
 
     fn visit_await_expression(&mut self, it: &oxc::ast::ast::AwaitExpression<'a>) {
-        self.found |= self.functions == 0;
+        self.waits(it.span);
         oxc::ast_visit::walk::walk_await_expression(self, it);
     }
 
+    fn visit_variable_declaration(&mut self, it: &VariableDeclaration<'a>) {
+        if it.kind == VariableDeclarationKind::AwaitUsing {
+            self.waits(it.span);
+        }
+        walk_variable_declaration(self, it);
+    }
+
     fn visit_for_of_statement(&mut self, it: &ForOfStatement<'a>) {
-        self.found |= it.r#await && self.functions == 0;
+        if it.r#await {
+            self.waits(it.span);
+        }
         walk_for_of_statement(self, it);
     }
 }

@@ -130,7 +130,7 @@ const INSTEAD: [(&str, &str); 15] = [
 ];
 
 /// Names that the other checks tell of, where they are used in a way that fails.
-const ELSEWHERE: [&str; 4] = ["arguments", "eval", "module", "require"];
+const ELSEWHERE: [&str; 3] = ["arguments", "module", "require"];
 
 /// A part of the app that a script names.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use super::{
     place::{Finding, whole_file},
     resolve::{self, Missing, Specifier},
 };
-use crate::{Diagnostic, Severity};
+use crate::Diagnostic;
 
 /// The names that `"millrace"` exports.
 pub(super) const HOST: [&str; 18] = [
@@ -489,12 +489,6 @@ fn closest<'t>(tried: &'t [String], near: &'t str) -> &'t str {
 }
 
 impl Graph<'_> {
-    /// What someone should look at, in every module.
-    pub(super) fn warnings(&self) -> Vec<Diagnostic> {
-        let places = self.modules.iter().flat_map(|module| module.warnings.iter().map(move |finding| (module, finding.clone())));
-        places.map(|(module, finding)| Diagnostic { severity: Severity::Warning, ..module.place(finding) }).collect()
-    }
-
     /// The modules in the order of ECMAScript: what is imported first, each once, in the order of the imports.
     pub(super) fn order(&self) -> Vec<usize> {
         let mut order = Vec::new();

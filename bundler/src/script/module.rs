@@ -19,7 +19,7 @@ use oxc::{
 };
 use regex::Regex;
 
-use super::{check, globals, patterns, place::Finding, statements};
+use super::{check, globals, place::Finding, statements};
 use crate::Diagnostic;
 
 /// What is imported of a module.
@@ -81,8 +81,8 @@ pub(super) struct Code<'a> {
     pub(super) stars: Vec<usize>,
     /// Exported names that are types only.
     pub(super) types: BTreeSet<String>,
-    /// It waits outside of every function.
-    pub(super) awaits: bool,
+    /// Where it waits outside of every function.
+    pub(super) awaits: Option<Span>,
 }
 
 /// The content of a module.
@@ -105,8 +105,6 @@ pub(super) struct Module<'a> {
     pub(super) parsed: &'a str,
     pub(super) content: Content<'a>,
     pub(super) requests: Vec<Request>,
-    /// What someone should look at.
-    pub(super) warnings: Vec<Finding>,
     /// The parts of the app that it names.
     pub(super) named: Vec<globals::NamedPart>,
     /// How many bytes stand before the text of the file in the text that was parsed; one line.
@@ -151,8 +149,6 @@ pub(super) fn code<'a>(allocator: &'a Allocator, path: &Path, source: &'a str, f
     findings.extend(analysed.diagnostics.errors().map(finding).filter(|_| !broken));
     let scoping = analysed.semantic.into_scoping();
     findings.extend(check::check(&program, &scoping, from_packages));
-    // The author of the app cannot mend a package.
-    let warnings = if broken || from_packages { Vec::new() } else { patterns::check(&program, &scoping) };
     let mut named = Vec::new();
     if !broken && !from_packages {
         let (unknown, parts) = globals::used(&program, &scoping);
@@ -179,18 +175,8 @@ pub(super) fn code<'a>(allocator: &'a Allocator, path: &Path, source: &'a str, f
     findings.append(&mut listing.findings);
     let Listing { requests, imports, exports, stars, .. } = listing;
     let content = Content::Code(Box::new(Code { program, scoping, imports, exports, stars, types, awaits }));
-    let module = Module {
-        path: path.to_path_buf(),
-        source,
-        parsed: source,
-        content,
-        requests,
-        warnings,
-        named,
-        shift: 0,
-        is_made: false,
-        has_effects: true,
-    };
+    let module =
+        Module { path: path.to_path_buf(), source, parsed: source, content, requests, named, shift: 0, is_made: false, has_effects: true };
     (module, findings)
 }
 
@@ -230,7 +216,6 @@ pub(super) fn json<'a>(path: &Path, source: &'a str) -> (Module<'a>, Vec<Finding
             parsed: source,
             content: Content::Json(text),
             requests: Vec::new(),
-            warnings: Vec::new(),
             named: Vec::new(),
             shift: 0,
             is_made: false,

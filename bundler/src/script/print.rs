@@ -18,7 +18,6 @@ use oxc::{
 
 use super::{
     graph::{Binding, Graph, Resolution},
-    lines,
     module::{Code, Content},
     name::{self, Names},
     resolve,
@@ -28,7 +27,7 @@ use super::{
 pub(super) fn program<'a>(allocator: &'a Allocator, mut graph: Graph<'a>) -> (String, ScriptMap) {
     let order = graph.needed();
     let names = name::names(&graph, &order);
-    let waits = order.iter().any(|module| graph.modules[*module].code().is_some_and(|code| code.awaits));
+    let waits = order.iter().any(|module| graph.modules[*module].code().is_some_and(|code| code.awaits.is_some()));
 
     let host = names.of(&Binding::HostNamespace);
     let mut out = format!("({}function ({host}) {{ \"use strict\"; ", if waits { "async " } else { "" });
@@ -49,7 +48,6 @@ pub(super) fn program<'a>(allocator: &'a Allocator, mut graph: Graph<'a>) -> (St
     }
     let exports = exports(&graph, &names);
 
-    let mut starts = Vec::new();
     let mut map = ScriptMap::default();
     for (position, &module) in order.iter().enumerate() {
         if position > 0 {
@@ -59,10 +57,7 @@ pub(super) fn program<'a>(allocator: &'a Allocator, mut graph: Graph<'a>) -> (St
         let first_line = out.matches('\n').count();
         let first_column = out.rsplit('\n').next().unwrap_or_default().encode_utf16().count();
         let file = map.files.len() as u32;
-        map.files.push(path.clone());
-        if !graph.modules[module].is_made {
-            starts.push((first_line + 1 + usize::from(graph.modules[module].shift > 0), path));
-        }
+        map.files.push(path);
         let renames = renames(&graph, &names, module);
         let default = names.of(&Binding::Default(module)).to_owned();
         let (source, is_made) = (graph.modules[module].parsed, graph.modules[module].is_made);
@@ -85,12 +80,7 @@ pub(super) fn program<'a>(allocator: &'a Allocator, mut graph: Graph<'a>) -> (St
             }
         }
     }
-    out.push_str(&format!("\nreturn {exports};\n}})"));
-    if starts.len() > 1 {
-        let table: Vec<String> = starts.iter().map(|(line, path)| format!("{line} {path}")).collect();
-        out.push_str(&format!("\n//# modules: {}", table.join(" | ")));
-    }
-    out.push('\n');
+    out.push_str(&format!("\nreturn {exports};\n}})\n"));
     map.places.sort_by_key(|place| (place.line, place.column));
     (out, map)
 }
@@ -181,22 +171,14 @@ fn print<'a>(
     let options =
         CodegenOptions { comments: CommentOptions::disabled(), source_map_path: Some("module".into()), ..CodegenOptions::default() };
     let printed = Codegen::new().with_options(options).with_source_text(source).with_scoping(Some(scoping)).build(&code.program);
-    let tokens = || printed.map.iter().flat_map(|map| map.get_tokens());
-    let marks: Vec<lines::Mark> = tokens()
-        .map(|token| lines::Mark { line: token.get_dst_line(), column: token.get_dst_col(), source: token.get_src_line() })
-        .collect();
-    let (laid_out, moved) = lines::lay_out(&printed.code, &marks);
-    let places = tokens().filter_map(|token| {
-        let moved = moved.get(token.get_dst_line() as usize)?;
-        Some(MappedPlace {
-            line: moved.line,
-            column: moved.column + token.get_dst_col().saturating_sub(moved.cut),
-            file: 0,
-            source_line: token.get_src_line(),
-            source_column: token.get_src_col(),
-        })
+    let places = printed.map.iter().flat_map(|map| map.get_tokens()).map(|token| MappedPlace {
+        line: token.get_dst_line(),
+        column: token.get_dst_col(),
+        file: 0,
+        source_line: token.get_src_line(),
+        source_column: token.get_src_col(),
     });
-    (laid_out, places.collect())
+    (printed.code.trim_end().to_owned(), places.collect())
 }
 
 struct Rewriter<'a, 'n> {

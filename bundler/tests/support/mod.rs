@@ -5,6 +5,7 @@
 
 use std::{fs, path::Path};
 
+use boa_engine::{Context, Source as Script, builtins::promise::PromiseState, object::builtins::JsPromise};
 use millrace_bundler::{Options, Report, Severity, bundle};
 
 /// What the tests build for.
@@ -61,4 +62,22 @@ pub(crate) fn told(report: &Report) -> String {
         }
     }
     text
+}
+
+/// Evaluates a program, and waits for what it comes to: a text, or what was thrown.
+pub(crate) fn evaluate(program: &str) -> Result<String, String> {
+    let mut context = Context::default();
+    let value = context.eval(Script::from_bytes(program)).map_err(|error| error.to_string())?;
+    let value = match value.as_object().map(JsPromise::from_object) {
+        Some(Ok(promise)) => {
+            context.run_jobs().map_err(|error| error.to_string())?;
+            match promise.state() {
+                PromiseState::Fulfilled(value) => value,
+                PromiseState::Rejected(error) => return Err(error.display().to_string()),
+                PromiseState::Pending => return Err("it never settles".into()),
+            }
+        }
+        _ => value,
+    };
+    value.to_string(&mut context).map(|text| text.to_std_string_escaped()).map_err(|error| error.to_string())
 }

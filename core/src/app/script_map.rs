@@ -30,12 +30,13 @@ pub struct MappedPlace {
 
 impl ScriptMap {
     /// The file, the line and the column of a place in the program, lines and columns from 1. It is the nearest known place at or before it
-    /// on its line; `None` where the line has none.
+    /// on its line, else the first one of the line: of some code the engine knows only the line. `None` where the line has none.
     #[must_use]
     pub fn find(&self, line: u32, column: u32) -> Option<(&str, u32, u32)> {
         let wanted = (line.checked_sub(1)?, column.saturating_sub(1));
         let after = self.places.partition_point(|place| (place.line, place.column) <= wanted);
-        let place = self.places.get(after.checked_sub(1)?).filter(|place| place.line == wanted.0)?;
+        let on_line = |at: usize| self.places.get(at).filter(|place| place.line == wanted.0);
+        let place = after.checked_sub(1).and_then(on_line).or_else(|| on_line(after))?;
         let file = self.files.get(place.file as usize)?;
         Some((file, place.source_line.saturating_add(1), place.source_column.saturating_add(1)))
     }
@@ -79,7 +80,7 @@ mod tests {
             (1, 11, Some(("a.ts", 5, 3))),
             (1, 20, Some(("a.ts", 5, 3))),
             (1, 21, Some(("b.ts", 1, 1))),
-            (1, 9, None),
+            (1, 9, Some(("a.ts", 5, 3))),
             (2, 40, None),
             (3, 7, Some(("b.ts", 8, 4))),
             (4, 1, None),

@@ -48,7 +48,7 @@ pub fn app(tools: Vec<Tool>) -> App {
         telemetry: true,
         adapters: vec![adapter],
         scripts: ["handler.ts", "input.ts", "output.ts", "auth.ts"]
-            .map(|path| Script { path: path.into(), program: String::new(), changes_built_ins: false, map: None })
+            .map(|path| Script { path: path.into(), program: String::new(), map: None })
             .into(),
         logs: false,
         epochs: Vec::new(),

@@ -168,7 +168,7 @@ pub(crate) fn empty_app() -> App {
         fetch_allow: vec![],
         telemetry: true,
         adapters: vec![],
-        scripts: vec![Script { path: "tool.ts".into(), program: String::new(), changes_built_ins: false, map: None }],
+        scripts: vec![Script { path: "tool.ts".into(), program: String::new(), map: None }],
         logs: true,
         epochs: Vec::new(),
         presenters: vec![],
