@@ -2,13 +2,17 @@
 
 use std::{env, error::Error, fs, path::Path};
 
-#[path = "src/config.rs"]
+#[path = "src/native/config.rs"]
 mod config;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    // A Worker's platform compiles the module itself.
+    if env::var("CARGO_CFG_TARGET_ARCH")? == "wasm32" {
+        return Ok(());
+    }
     let module = "../engine.wasm";
     println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-changed=src/config.rs");
+    println!("cargo:rerun-if-changed=src/native/config.rs");
     println!("cargo:rerun-if-changed={module}");
     let mut config = config::of(&env::var("CARGO_CFG_TARGET_OS")?);
     // Named, so that it is the oldest processor of its kind and not the one of this machine.

@@ -31,6 +31,9 @@ mod wire;
 use millrace_core::ports::{Invocation, LocalFuture, Returned, ScriptEngine, ScriptFault};
 
 pub use limit::UNITS_PER_LOOP;
+#[cfg(target_arch = "wasm32")]
+pub use millrace_engine::set_module;
+#[cfg(not(target_arch = "wasm32"))]
 pub use millrace_engine::{STACK_BYTES, has_room};
 pub use pool::{MAX_ACTIVE, MAX_IDLE};
 

@@ -73,7 +73,7 @@ impl Pool {
             return Ok(program.clone());
         }
         let program = program::load(&self.base()?, script)?;
-        tracing::debug!(path = script.path, bytes = program.image.bytes().len(), program.is_in_image, "a script was evaluated");
+        tracing::debug!(path = script.path, bytes = program.image.size(), program.is_in_image, "a script was evaluated");
         self.programs.borrow_mut().insert(index, program.clone());
         Ok(program)
     }

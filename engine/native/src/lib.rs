@@ -17,25 +17,19 @@
 
 #![warn(clippy::undocumented_unsafe_blocks)]
 
-mod config;
-#[cfg_attr(any(target_os = "linux", target_os = "android"), allow(dead_code, reason = "what stands in where nothing is mapped"))]
-mod copied;
+mod border;
 mod frame;
-mod image;
-mod instance;
-#[cfg(any(target_os = "linux", target_os = "android"))]
-mod mapped;
-mod module;
-mod stack;
+#[cfg(not(target_arch = "wasm32"))]
+mod native;
+#[cfg(target_arch = "wasm32")]
+mod worker;
 
+pub use border::{Ask, Fault, Host, Limits, Loaded, Step, Ticket};
 pub use frame::{Frame, Message};
-pub use image::{Image, Loaded, Loader};
-pub use instance::{Ask, Fault, Instance, Limits, Step, Ticket};
-pub use module::Host;
-pub use stack::{STACK_BYTES, has_room};
-
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-use copied as mapped;
+#[cfg(not(target_arch = "wasm32"))]
+pub use native::{Image, Instance, Loader, STACK_BYTES, has_room};
+#[cfg(target_arch = "wasm32")]
+pub use worker::{Image, Instance, Loader, set_module};
 
 /// A page of a linear memory.
 const WASM_PAGE: usize = 64 << 10;

@@ -1,15 +1,15 @@
 //! Instances that the platform runs, for a Worker: the same as [`Instance`](crate::Instance) elsewhere, by `machine.js`.
 
-use std::{cell::Cell, sync::Arc};
+use std::sync::Arc;
 
 use js_sys::{Array, Uint8Array};
 use scoped_tls_hkt::scoped_thread_local;
 use wasm_bindgen::prelude::*;
 
 use crate::{
-    SCRIPT_STACK_BYTES, WASM_PAGE,
+    WASM_PAGE,
+    border::{Ask, Fault, Host, Limits, Loaded, SCRIPT_STACK_BYTES, Step, Ticket},
     frame::{Frame, Message},
-    types::{Ask, Fault, Host, Limits, Loaded, Step, Ticket},
 };
 
 #[wasm_bindgen(module = "/src/worker/machine.js")]
@@ -17,8 +17,10 @@ extern "C" {
     fn install(module: &JsValue);
     fn make(say: &Say, clock: &Clock, random: &Random) -> JsValue;
     fn init(machine: &JsValue, heap_end: u32, stack_bytes: i32) -> i32;
-    fn evaluate(machine: &JsValue, frame: &[u8], fuel: i32) -> i32;
-    fn call(machine: &JsValue, frame: &[u8], fuel: i32, heap_end: u32) -> i32;
+    #[wasm_bindgen(js_name = setFuel)]
+    fn set_fuel(machine: &JsValue, fuel: i32);
+    fn evaluate(machine: &JsValue, frame: &[u8]) -> i32;
+    fn call(machine: &JsValue, frame: &[u8], heap_end: u32) -> i32;
     fn settle(machine: &JsValue, id: i32, is_answer: bool, frame: &[u8]) -> i32;
     fn text(machine: &JsValue) -> Vec<u8>;
     fn why(machine: &JsValue) -> String;
@@ -28,6 +30,9 @@ extern "C" {
     fn size(image: &JsValue) -> u32;
     fn restore(machine: &JsValue, image: &JsValue);
 }
+
+/// The state of a call that waits.
+const WAITS: i32 = 2;
 
 type Say = Closure<dyn Fn(i32, Vec<u8>) -> Option<Vec<u8>>>;
 type Clock = Closure<dyn Fn() -> f64>;
@@ -69,15 +74,17 @@ pub fn set_module(module: &JsValue) {
     install(module);
 }
 
-/// On this platform every thread has room.
-pub fn has_room() {}
-
 /// The memory of an engine in which scripts were evaluated.
 pub struct Image {
     held: JsValue,
 }
 
 impl Image {
+    #[expect(clippy::arc_with_non_send_sync, reason = "as on machines, where images are shared by threads")]
+    fn of(instance: &Instance) -> Arc<Self> {
+        Arc::new(Self { held: image(&instance.machine) })
+    }
+
     /// How many bytes an instance takes.
     #[must_use]
     pub fn size(&self) -> usize {
@@ -91,6 +98,8 @@ pub struct Instance {
     machine: JsValue,
     generation: u64,
     is_used: bool,
+    /// The longest message.
+    max_message: usize,
 }
 
 impl Instance {
@@ -108,7 +117,7 @@ impl Instance {
 
     fn empty() -> Self {
         let machine = FUNCTIONS.with(|(say, clock, random)| make(say, clock, random));
-        Self { image: None, machine, generation: 0, is_used: false }
+        Self { image: None, machine, generation: 0, is_used: false, max_message: usize::MAX }
     }
 
     /// Puts the image back: after it nothing of an earlier call is there, and questions that were not answered are forgotten.
@@ -129,14 +138,49 @@ impl Instance {
     /// # Errors
     /// A [`Fault`] that ended it.
     pub fn call(&mut self, message: Frame<'_>, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
+        self.begin(limits)?;
+        self.go_on(message, limits, host)
+    }
+
+    /// Evaluates a script that is not part of the image, for the call that follows by [`go_on`](Self::go_on).
+    ///
+    /// # Errors
+    /// A [`Fault`] that ended it.
+    pub fn evaluate(&mut self, script: Frame<'_>, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
+        self.begin(limits)?;
+        self.eval(script, host)
+    }
+
+    fn begin(&mut self, limits: Limits) -> Result<(), Fault> {
         self.restore()?;
         self.is_used = true;
+        self.max_message = limits.memory_bytes;
+        set_fuel(&self.machine, limits.fuel);
+        Ok(())
+    }
+
+    /// Begins a call after [`evaluate`](Self::evaluate), with what that has left of its fuel.
+    ///
+    /// # Errors
+    /// A [`Fault`] that ended it.
+    pub fn go_on(&mut self, message: Frame<'_>, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
         let base = self.image.as_ref().map_or(0, |image| image.size());
         let heap_end = base.saturating_add(limits.memory_bytes).min(u32::MAX as usize / WASM_PAGE * WASM_PAGE);
         let heap_end = u32::try_from(heap_end).unwrap_or(u32::MAX);
-        let frame = written(message).ok_or(Fault::Memory)?;
-        let state = HOST.set(host, || call(&self.machine, &frame, limits.fuel, heap_end));
+        let frame = self.written(message)?;
+        let state = HOST.set(host, || call(&self.machine, &frame, heap_end));
         self.step(state)
+    }
+
+    fn eval(&mut self, script: Frame<'_>, host: &dyn Host) -> Result<Step, Fault> {
+        self.is_used = true;
+        let frame = self.written(script)?;
+        let state = HOST.set(host, || evaluate(&self.machine, &frame));
+        self.step(state)
+    }
+
+    fn written(&self, message: Frame<'_>) -> Result<Vec<u8>, Fault> {
+        written(message).filter(|frame| frame.len() <= self.max_message).ok_or(Fault::Memory)
     }
 
     /// Answers a question of the running call: with what was asked for, or where `is_answer` is not set with why there is none. What the call
@@ -148,7 +192,7 @@ impl Instance {
         if ticket.generation != self.generation || !self.is_used {
             return Ok(Step::Late);
         }
-        let frame = written(message).ok_or(Fault::Memory)?;
+        let frame = self.written(message)?;
         let state = HOST.set(host, || settle(&self.machine, ticket.id, is_answer, &frame));
         self.step(state)
     }
@@ -175,7 +219,7 @@ impl Instance {
         match state {
             0 => Ok(Step::Done(text())),
             1 => Ok(Step::Threw(text())),
-            2 => Ok(Step::Waits),
+            WAITS => Ok(Step::Waits),
             -1 => Err(Fault::Fuel),
             -2 => Err(Fault::Stack),
             -3 => Err(Fault::Memory),
@@ -197,38 +241,46 @@ impl Loader {
     ///
     /// # Errors
     /// A [`Fault`], or [`Fault::Broken`] with what the prelude threw.
-    pub fn new(prelude: &str, limits: Limits) -> Result<Self, Fault> {
-        let host = Nothing::default();
+    pub fn new(prelude: &str, limits: Limits, host: &dyn Host) -> Result<Self, Fault> {
         let mut instance = Instance::empty();
         let heap_end = u32::try_from(limits.memory_bytes).unwrap_or(u32::MAX);
-        let state = HOST.set(&host, || init(&instance.machine, heap_end, SCRIPT_STACK_BYTES));
-        instance.step(if state == 0 { 2 } else { state })?;
+        let state = HOST.set(host, || init(&instance.machine, heap_end, SCRIPT_STACK_BYTES));
+        // It gives nothing: what is not below zero is well.
+        instance.step(if state < 0 { state } else { WAITS })?;
         let script = Frame { head: "{\"path\":\"<millrace>\"}", tail: Some(prelude.as_bytes()) };
-        match eval(&mut instance, script, limits.fuel, &host)? {
+        set_fuel(&instance.machine, limits.fuel);
+        match instance.eval(script, host)? {
             Step::Done(_) => {}
             other => return Err(Fault::Broken(format!("the prelude: {other:?}"))),
         }
-        let image = Arc::new(Image { held: image(&instance.machine) });
-        Ok(Self { instance: Instance::new(&image)?, image, limits })
+        Self::on(&Image::of(&instance), limits)
     }
 
-    /// Evaluates a script, and hands what it comes to to the prelude's `load`, with `meta`: JSON with a `path`, by which stacks name it.
+    /// One that goes on where an image ends.
+    ///
+    /// # Errors
+    /// None on this platform.
+    pub fn on(image: &Arc<Image>, limits: Limits) -> Result<Self, Fault> {
+        Ok(Self { instance: Instance::new(image)?, image: Arc::clone(image), limits })
+    }
+
+    /// Evaluates a script, and hands what it comes to to the prelude's `load`, with `meta`: JSON with a `path`, by which stacks name it. `keep`
+    /// says afterwards whether it is to be part of the image.
     ///
     /// # Errors
     /// A [`Fault`] that ended it. What was loaded before stays.
-    pub fn script(&mut self, meta: &str, source: &str) -> Result<Loaded, Fault> {
-        let host = Nothing::default();
-        self.instance.restore()?;
-        let step = eval(&mut self.instance, Frame { head: meta, tail: Some(source.as_bytes()) }, self.limits.fuel, &host)?;
-        let has_asked = !self.instance.asks().is_empty() || host.was_asked.get();
+    pub fn script(&mut self, meta: &str, source: &str, host: &dyn Host, keep: impl FnOnce(&str) -> bool) -> Result<Loaded, Fault> {
+        let step = self.instance.evaluate(Frame { head: meta, tail: Some(source.as_bytes()) }, self.limits, host)?;
+        let has_asked = !self.instance.asks().is_empty();
         match step {
             Step::Threw(text) => Ok(Loaded::Threw(text)),
-            _ if has_asked => Ok(Loaded::Asked),
-            _ => {
-                self.image = Arc::new(Image { held: image(&self.instance.machine) });
+            Step::Done(text) if has_asked || !keep(&text) => Ok(Loaded::Refused(text)),
+            Step::Done(text) => {
+                self.image = Image::of(&self.instance);
                 self.instance = Instance::new(&self.image)?;
-                Ok(Loaded::Kept)
+                Ok(Loaded::Kept(text))
             }
+            Step::Waits | Step::Late => Ok(Loaded::Waits),
         }
     }
 
@@ -237,11 +289,4 @@ impl Loader {
     pub fn image(&self) -> &Arc<Image> {
         &self.image
     }
-}
-
-fn eval(instance: &mut Instance, script: Frame<'_>, fuel: i32, host: &dyn Host) -> Result<Step, Fault> {
-    instance.is_used = true;
-    let frame = written(script).ok_or(Fault::Memory)?;
-    let state = HOST.set(host, || evaluate(&instance.machine, &frame, fuel));
-    instance.step(state)
 }

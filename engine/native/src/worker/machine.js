@@ -100,15 +100,18 @@ export function init(machine, heapEnd, stackBytes) {
   return machine.enter(() => (machine.exports.init(heapEnd, stackBytes), 0));
 }
 
-/** Evaluates a script, with so much fuel. */
-export function evaluate(machine, frame, fuel) {
+/** Fills the tank. */
+export function setFuel(machine, fuel) {
   machine.exports.fuel.value = fuel;
+}
+
+/** Evaluates a script. */
+export function evaluate(machine, frame) {
   return machine.send("eval", frame, [], []);
 }
 
 /** Begins a call. */
-export function call(machine, frame, fuel, heapEnd) {
-  machine.exports.fuel.value = fuel;
+export function call(machine, frame, heapEnd) {
   return machine.send("call", frame, [], [heapEnd]);
 }
 

@@ -117,7 +117,13 @@ fn read(file: &Path) -> CommandResult<Vec<u8>> {
 
 /// What a runtime is made from, as a folder's name.
 fn name(wasm: &[u8], engine: Option<&[u8]>, level: &str) -> String {
-    let digest = Sha256::new().chain_update(wasm).chain_update(engine.unwrap_or_default()).chain_update(level).chain_update(GLUE).chain_update(env!("CARGO_PKG_VERSION")).finalize();
+    let digest = Sha256::new()
+        .chain_update(wasm)
+        .chain_update(engine.unwrap_or_default())
+        .chain_update(level)
+        .chain_update(GLUE)
+        .chain_update(env!("CARGO_PKG_VERSION"))
+        .finalize();
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -5,24 +5,16 @@ use std::sync::OnceLock;
 use scoped_tls_hkt::scoped_thread_local;
 use wasmtime::{Caller, Engine, InstancePre, Linker, Memory, Module, Result, Store};
 
-use crate::{config, frame::Message, instance::Ask, mapped, stack::WASM_STACK_BYTES};
+use super::{config, mapped, stack::WASM_STACK_BYTES};
+use crate::{
+    border::{Ask, Host},
+    frame::Message,
+};
 
 /// What `build.rs` made.
 static CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/engine.cwasm"));
 
 scoped_thread_local!(static HOST: for<'a> &'a (dyn Host + 'a));
-
-/// What a script reaches while it runs. Each is answered at once.
-pub trait Host {
-    /// Something said, and its answer, whose head is JSON.
-    fn say(&self, kind: i32, message: Message) -> Option<Message>;
-
-    /// Milliseconds since the Unix epoch.
-    fn clock_ms(&self) -> f64;
-
-    /// Fills bytes with random ones.
-    fn random(&self, bytes: &mut [u8]);
-}
 
 /// Does work during which the module reaches `host`.
 pub(crate) fn with_host<R>(host: &dyn Host, work: impl FnOnce() -> R) -> R {

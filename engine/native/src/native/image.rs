@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::{
-    frame::Frame,
-    instance::{Fault, Instance, Limits, Step, broken},
+use super::{
+    instance::{Instance, broken},
     mapped::Bytes,
-    module::Host,
+};
+use crate::{
+    border::{Fault, Host, Limits, Loaded, Step},
+    frame::Frame,
 };
 
 /// The memory of an engine in which scripts were evaluated.
@@ -22,6 +24,12 @@ impl Image {
         &self.bytes
     }
 
+    /// How many bytes an instance takes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
     pub(crate) fn held(&self) -> &Bytes {
         &self.bytes
     }
@@ -35,20 +43,6 @@ impl Image {
         let bytes = Bytes::new(instance.memory()?, stack_pointer as usize).map_err(broken)?;
         Ok(Arc::new(Self { bytes, stack_pointer }))
     }
-}
-
-/// What came of a script.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Loaded {
-    /// It is part of the image. The text is what the prelude's `poll` says of it.
-    Kept(String),
-    /// As `Kept`, but something was asked for that takes time, or `keep` said no. It is not part of the image; a call has to evaluate it, so
-    /// that it gets what is real.
-    Refused(String),
-    /// It threw: see [`Step::Threw`]. It is not part of the image.
-    Threw(String),
-    /// It waits for something, and is not part of the image.
-    Waits,
 }
 
 /// Makes an image, script by script.

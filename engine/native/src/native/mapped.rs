@@ -22,7 +22,8 @@ use rustix::{
 };
 use wasmtime::{Config, LinearMemory, Memory, MemoryCreator, MemoryType, Result, Store};
 
-use crate::{WASM_PAGE, copied, module::State};
+use super::{copied, module::State};
+use crate::WASM_PAGE;
 
 /// From so many touched pages on they are given back to the system, so that the next call does not find them touched again.
 const MANY_PAGES: usize = 512;

@@ -2,7 +2,7 @@
 
 use std::{cell::Cell, sync::mpsc, thread};
 
-use crate::{frame::Message, module::Host};
+use crate::{border::Host, frame::Message};
 
 /// What a thread needs to have left on its stack when it enters an instance.
 pub const STACK_BYTES: usize = 4 << 20;

@@ -4,7 +4,8 @@ use std::ops::Deref;
 
 use wasmtime::{Config, Memory, Result, Store};
 
-use crate::{WASM_PAGE, module::State};
+use super::module::State;
+use crate::WASM_PAGE;
 
 /// The bytes of an image.
 pub(crate) struct Bytes(Vec<u8>);

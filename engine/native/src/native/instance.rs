@@ -4,89 +4,23 @@ use std::sync::Arc;
 
 use wasmtime::{Global, Memory, Store, Trap, TypedFunc, Val};
 
-use crate::{
-    Image, WASM_PAGE,
-    frame::{Frame, Message},
+use super::{
+    image::Image,
     mapped,
-    module::{self, Host, State, with_host},
+    module::{self, State, with_host},
     stack::with_room,
 };
-
-/// The most that the prelude's own stack may take of the linear memory: see `-z stack-size` in scripts/engine. The rest is for C.
-const SCRIPT_STACK_BYTES: i32 = 700 << 10;
+use crate::{
+    WASM_PAGE,
+    border::{Ask, Fault, Host, Limits, SCRIPT_STACK_BYTES, Step, Ticket},
+    frame::Frame,
+};
 
 /// An instance that a call has made larger than its image by so much is not used again: its memory would stay.
 const MAX_KEPT_GROWTH: usize = 16 << 20;
 
 /// What [`Instance::alloc`] takes of fuel, and [`Instance::text`], so that an empty tank does not hide what was said last.
 const SPARE_FUEL: i32 = 100_000;
-
-/// What a call may use up.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Units of work, of which there are some tens of millions in a second.
-    pub fuel: i32,
-    /// Bytes of memory beyond those of the image.
-    pub memory_bytes: usize,
-}
-
-/// To whom an answer belongs: a question of one call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ticket {
-    generation: u64,
-    id: i32,
-}
-
-impl Ticket {
-    /// The number of the question, as the prelude knows it.
-    #[must_use]
-    pub fn id(&self) -> i32 {
-        self.id
-    }
-}
-
-/// A question that takes time.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ask {
-    /// Goes with the answer.
-    pub ticket: Ticket,
-    /// What is asked for.
-    pub kind: i32,
-    /// The question.
-    pub message: Message,
-}
-
-impl Ask {
-    pub(crate) fn new(generation: u64, id: i32, kind: i32, message: Message) -> Self {
-        Self { ticket: Ticket { generation, id }, kind, message }
-    }
-}
-
-/// How far a call is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// It has ended, with this text of the prelude.
-    Done(String),
-    /// Something was thrown that nothing caught: `{ message, stack?, limit? }` as JSON, where `limit` is `memory` or `stack`.
-    Threw(String),
-    /// It waits for answers.
-    Waits,
-    /// The answer was for a call that has ended, and nobody got it.
-    Late,
-}
-
-/// Why a call was ended from outside. The instance is used again after [`Instance::restore`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// Its fuel is used up.
-    Fuel,
-    /// It needs more stack than there is.
-    Stack,
-    /// There is no memory for what it is told.
-    Memory,
-    /// Something that does not happen: a bug of the engine, or of this crate. It says what.
-    Broken(String),
-}
 
 /// A copy of an image in which calls run, one at a time.
 pub struct Instance {

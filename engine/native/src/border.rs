@@ -1,0 +1,100 @@
+//! What both kinds of instances have in common.
+
+use crate::frame::Message;
+
+/// The most that the prelude's own stack may take of the linear memory: see `-z stack-size` in scripts/engine. The rest is for C. A platform whose own
+/// stack is the smallest, a Worker, has room for it, so that scripts recurse as deeply everywhere.
+pub(crate) const SCRIPT_STACK_BYTES: i32 = 400 << 10;
+
+/// What a script reaches while it runs. Each is answered at once.
+pub trait Host {
+    /// Something said, and its answer, whose head is JSON.
+    fn say(&self, kind: i32, message: Message) -> Option<Message>;
+
+    /// Milliseconds since the Unix epoch.
+    fn clock_ms(&self) -> f64;
+
+    /// Fills bytes with random ones.
+    fn random(&self, bytes: &mut [u8]);
+}
+
+/// What a call may use up.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Units of work, of which there are some tens of millions in a second.
+    pub fuel: i32,
+    /// Bytes of memory beyond those of the image.
+    pub memory_bytes: usize,
+}
+
+/// To whom an answer belongs: a question of one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    pub(crate) generation: u64,
+    pub(crate) id: i32,
+}
+
+impl Ticket {
+    /// The number of the question, as the prelude knows it.
+    #[must_use]
+    pub fn id(&self) -> i32 {
+        self.id
+    }
+}
+
+/// A question that takes time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// Goes with the answer.
+    pub ticket: Ticket,
+    /// What is asked for.
+    pub kind: i32,
+    /// The question.
+    pub message: Message,
+}
+
+impl Ask {
+    pub(crate) fn new(generation: u64, id: i32, kind: i32, message: Message) -> Self {
+        Self { ticket: Ticket { generation, id }, kind, message }
+    }
+}
+
+/// How far a call is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It has ended, with this text of the prelude.
+    Done(String),
+    /// Something was thrown that nothing caught: `{ message, stack?, limit? }` as JSON, where `limit` is `memory` or `stack`.
+    Threw(String),
+    /// It waits for answers.
+    Waits,
+    /// The answer was for a call that has ended, and nobody got it.
+    Late,
+}
+
+/// Why a call was ended from outside. The instance is used again after [`Instance::restore`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Its fuel is used up.
+    Fuel,
+    /// It needs more stack than there is.
+    Stack,
+    /// There is no memory for what it is told.
+    Memory,
+    /// Something that does not happen: a bug of the engine, or of this crate. It says what.
+    Broken(String),
+}
+
+/// What came of a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Loaded {
+    /// It is part of the image. The text is what the prelude's `poll` says of it.
+    Kept(String),
+    /// As `Kept`, but something was asked for that takes time, or `keep` said no. It is not part of the image; a call has to evaluate it, so
+    /// that it gets what is real.
+    Refused(String),
+    /// It threw: see [`Step::Threw`]. It is not part of the image.
+    Threw(String),
+    /// It waits for something, and is not part of the image.
+    Waits,
+}
