@@ -492,7 +492,7 @@ fn small_programs_are_flat() {
     ];
     for (files, expected) in cases {
         let linked = linked(files);
-        assert_eq!(linked.program, expected);
+        assert_eq!(linked.program, *expected);
     }
 }
 
