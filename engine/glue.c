@@ -28,7 +28,7 @@ IMPORT("random") void host_random(void *into, int length);
 enum { DONE = 0, THREW = 1, WAITS = 2 };
 
 #define HAS_TAIL 0x80000000u
-#define MAX_REJECTIONS 10000
+#define MAX_REJECTIONS 16384
 #define JOBS_PER_TURN 10000
 // What of the heap is kept back for the error that says that it is full.
 #define RESERVE (256 << 10)
@@ -359,7 +359,7 @@ static void on_rejection(JSContext *c, JSValueConst promise, JSValueConst reason
         compact_rejections();
       } else {
         unsigned room = rejections_room ? rejections_room * 2 : 16;
-        void *grown = room > MAX_REJECTIONS * 2 ? NULL : realloc(rejections, room * sizeof *rejections);
+        void *grown = room > MAX_REJECTIONS ? NULL : realloc(rejections, room * sizeof *rejections);
         if (!grown) {
           rejections_more++;
           return;

@@ -50,7 +50,7 @@ fn what_nothing_awaits_fails_the_call() {
         ("async () => { new Promise((_, reject) => reject('text')); await null; return 1 }", format!("{REJECTED}text")),
         ("() => { Promise.resolve().then(() => { throw host.error('why') }); return 1 }", format!("{REJECTED}why")),
         (
-            "async () => { const list = Array.from({ length: 11000 }, (_, n) => Promise.reject(n)); await Promise.allSettled(list.slice(0, -1)); return 1 }",
+            "async () => { const list = Array.from({ length: 20000 }, (_, n) => Promise.reject(n)); await Promise.allSettled(list.slice(0, -1)); return 1 }",
             "more promises were rejected at a time than are kept, before anything awaited them or caught that".to_owned(),
         ),
         (
