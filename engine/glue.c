@@ -39,6 +39,12 @@ static JSContext *context;
 // What the prelude returned: `load(meta, value)`, `enter(message, bytes)`, `settle(id, answered, message, bytes)`, `poll(is_busy)`.
 static JSValue load_function, enter_function, settle_function, poll_function;
 
+// What the prelude wants to be called where a script takes the time; else undefined.
+static JSValue clock_function;
+
+// Whether what runs is left of a script that has ended: nobody answers it.
+static bool is_muted;
+
 // What the last export left for the host.
 static char *out;
 static size_t out_length;
@@ -95,7 +101,16 @@ EXPORT("alloc") char *alloc(int length) {
 }
 
 // The clock behind `Date` and `performance`: see wasm-shim/shim.c of rquickjs-sys.
-double __rquickjs_host_now_us(void) { return host_clock() * 1000; }
+double __rquickjs_host_now_us(void) {
+  JSValue watcher = clock_function;
+  if (!JS_IsUndefined(watcher)) {
+    clock_function = JS_UNDEFINED;
+    JSValue told = JS_Call(context, watcher, JS_UNDEFINED, 0, NULL);
+    JS_FreeValue(context, JS_IsException(told) ? JS_GetException(context) : told);
+    clock_function = watcher;
+  }
+  return host_clock() * 1000;
+}
 
 // out
 
@@ -235,11 +250,16 @@ static char *make_frame(JSContext *c, int argc, JSValueConst *argv, size_t *leng
 
 // what the prelude gets
 
+static bool refuses(JSContext *c) {
+  if (is_muted) JS_ThrowTypeError(c, "the script has ended");
+  return is_muted;
+}
+
 // `ask(kind, text, bytes?)`: the number under which it is answered.
 static JSValue native_ask(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
   int kind;
   size_t length;
-  if (JS_ToInt32(c, &kind, argv[0])) return JS_EXCEPTION;
+  if (refuses(c) || JS_ToInt32(c, &kind, argv[0])) return JS_EXCEPTION;
   char *frame = make_frame(c, argc, argv, &length);
   if (!frame) return JS_EXCEPTION;
   int id = ++last_ask;
@@ -252,7 +272,7 @@ static JSValue native_ask(JSContext *c, JSValueConst this, int argc, JSValueCons
 static JSValue native_say(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
   int kind;
   size_t length;
-  if (JS_ToInt32(c, &kind, argv[0])) return JS_EXCEPTION;
+  if (refuses(c) || JS_ToInt32(c, &kind, argv[0])) return JS_EXCEPTION;
   char *frame = make_frame(c, argc, argv, &length);
   if (!frame) return JS_EXCEPTION;
   int answer_length = host_say(kind, frame, (int)length);
@@ -344,6 +364,23 @@ static JSValue native_unhandled(JSContext *c, JSValueConst this, int argc, JSVal
   return rejections_more ? JS_NewUint32(c, rejections_more) : JS_UNDEFINED;
 }
 
+// `forget()`: what was rejected so far is nobody's business any more.
+static JSValue native_forget(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  for (unsigned at = 0; at < rejections_length; at++) {
+    JS_FreeValue(c, rejections[at].promise);
+    JS_FreeValue(c, rejections[at].reason);
+  }
+  rejections_length = rejections_handled = rejections_more = 0;
+  return JS_UNDEFINED;
+}
+
+// `on_clock(watcher)`: calls it wherever a script takes the time.
+static JSValue native_on_clock(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  JS_FreeValue(c, clock_function);
+  clock_function = JS_DupValue(c, argv[0]);
+  return JS_UNDEFINED;
+}
+
 // `reason_of(promise)`: `[reason]` of one that was rejected; else undefined.
 static JSValue native_reason_of(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
   if (!JS_IsPromise(argv[0]) || JS_PromiseState(c, argv[0]) != JS_PROMISE_REJECTED) return JS_UNDEFINED;
@@ -396,6 +433,7 @@ static JSValue natives(void) {
       JS_CFUNC_DEF("fraction", 0, native_fraction), JS_CFUNC_DEF("encode", 1, native_encode),
       JS_CFUNC_DEF("class_of", 1, native_class_of), JS_CFUNC_DEF("unhandled", 0, native_unhandled),
       JS_CFUNC_DEF("decode", 1, native_decode),     JS_CFUNC_DEF("reason_of", 1, native_reason_of),
+      JS_CFUNC_DEF("forget", 0, native_forget),     JS_CFUNC_DEF("on_clock", 1, native_on_clock),
   };
   JSValue object = JS_NewObjectProto(context, JS_NULL);
   if (!JS_IsException(object) && JS_SetPropertyFunctionList(context, object, functions, sizeof functions / sizeof *functions)) {
@@ -409,7 +447,7 @@ static JSValue natives(void) {
 
 EXPORT("init") void init(unsigned heap_end, unsigned stack_bytes) {
   heap_limit = heap_end;
-  load_function = enter_function = settle_function = poll_function = JS_UNDEFINED;
+  load_function = enter_function = settle_function = poll_function = clock_function = JS_UNDEFINED;
   reserve = malloc(RESERVE);
   runtime = JS_NewRuntime2(&allocator, NULL);
   JS_SetMaxStackSize(runtime, stack_bytes);
@@ -463,8 +501,10 @@ static JSValue take_prelude(JSValueConst prelude) {
 }
 
 // Evaluates a script: the tail of the frame is its source, the head `{ path, … }`. The first one is the prelude, a function that takes the
-// natives; what every other one comes to is handed to the prelude's `load`, with the head, and what is ready then runs.
-EXPORT("eval") int eval(char *frame, int length) {
+// natives; what every other one comes to is handed to the prelude's `load`, with the head, and what is ready then runs. The heap may end at
+// `heap_end`.
+EXPORT("eval") int eval(char *frame, int length, unsigned heap_end) {
+  heap_limit = heap_end;
   Frame parts;
   if (!open_frame(frame, (size_t)length, &parts)) {
     JS_ThrowInternalError(context, "the script is no frame");
@@ -512,6 +552,18 @@ EXPORT("call") int call(char *frame, int length, unsigned heap_end) {
   if (JS_IsException(entered)) return threw();
   JS_FreeValue(context, entered);
   return progress();
+}
+
+// Runs what a script that has ended left to be done, without a host. Zero: there is more of it than that.
+EXPORT("drain") int drain(void) {
+  JSContext *c;
+  int ran = 1;
+  is_muted = true;
+  for (int jobs = 0; jobs < JOBS_PER_TURN && (ran = JS_ExecutePendingJob(runtime, &c)); jobs++) {
+    if (ran < 0) JS_FreeValue(c, JS_GetException(c));
+  }
+  is_muted = false;
+  return ran == 0;
 }
 
 // Answers what was asked under a number.

@@ -29,7 +29,7 @@ pub(crate) fn check(compiler: &mut Compiler<'_>, scripts: &[Script], loader: &dy
         }
         for taken in took {
             // What it waits for is among what it asks for.
-            if taken.what != Ambient::Outside || !awaits {
+            if !(awaits && matches!(taken.what, Ambient::Outside | Ambient::Timer)) {
                 let found = taken_at_load(compiler, script, taken.what, taken.stack.as_deref().unwrap_or_default());
                 compiler.findings.push(found);
             }
@@ -64,21 +64,16 @@ fn taken_at_load(compiler: &mut Compiler<'_>, script: &Script, what: Ambient, st
         Some(package) => format!("the package `{package}`"),
         None => "a module".to_owned(),
     };
-    let (message, help) = match what {
-        Ambient::Clock => (
-            format!("{who} reads the clock while it is loaded: no call gets the time from that"),
-            "Modules run once, before any call. Read the clock in the function that needs it.",
-        ),
-        Ambient::Random => (
-            format!("{who} takes random numbers while it is loaded: every call gets the same ones from that"),
-            "Modules run once, before any call. Take random numbers in the function that needs them.",
-        ),
-        Ambient::Outside => (
-            format!("{who} asks for something outside while it is loaded, and nothing waits for that: it is never sent"),
-            "Modules run once, before any call. Ask in the function that needs the answer.",
-        ),
+    let (does, instead) = match what {
+        Ambient::Clock => ("reads the clock", "Read the clock in the function that needs it"),
+        Ambient::Random => ("takes random numbers", "Take random numbers in the function that needs them"),
+        Ambient::Outside => ("asks for something outside", "Ask in the function that needs the answer"),
+        Ambient::Timer => ("sets a timer", "Set it in the function that needs it"),
+        Ambient::Log => ("writes to the log", "Write in a function"),
     };
-    at(compiler, script, Severity::Warning, own, (message, help.to_owned()))
+    let message = format!("{who} {does} while it is loaded, so the modules of the script run anew in each call");
+    let help = format!("{instead}: then each call begins with what the modules have computed.");
+    at(compiler, script, Severity::Warning, own, (message, help))
 }
 
 /// A diagnostic at a call, else about the whole script.

@@ -139,7 +139,7 @@ fn tool(root: &RootSettings, name: &str, text: &str, schema: Value, hints: Hints
             on_exceed: OnExceed::Fit,
             rate: None,
             concurrency: None,
-            script: ScriptLimits { loops: 1, recursion: 1, memory_bytes: 1 << 20, output_bytes: 1 << 20 },
+            script: ScriptLimits { loops: 1, memory_bytes: 1 << 20, output_bytes: 1 << 20 },
         },
         idempotency: None,
         sync: None,

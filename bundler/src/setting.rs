@@ -91,8 +91,8 @@ static SCRIPT_LIMITS: Record = Record {
     noun: "`limits.script`",
     doc: "The limits of scripts.",
     fields: &[
-        Field::new("loops", Shape::Int(1, i64::MAX), "The maximum number of iterations of one loop.").default("2000000"),
-        Field::new("recursion", Shape::Int(1, 10_000), "The maximum depth of nested calls.").default("400"),
+        Field::new("loops", Shape::Int(1, i64::MAX), "The work of each script, as rounds of a loop: what is nothing but a loop may go round so often, and built-in functions count, too.").default("2000000"),
+        Field::new("recursion", Shape::Int(1, 10_000), "No effect any more: how deep calls may nest is the same for every script."),
         Field::new("memory", Shape::Size, "The maximum memory of the scripts of one call at any time.").default("64mb"),
         Field::new("output", Shape::Size, "The maximum length of a script's result as JSON.").default("1mb"),
     ],
@@ -123,7 +123,6 @@ pub(crate) struct LimitSettings {
     rate: Option<LimitBlock>,
     concurrency: Option<LimitBlock>,
     loops: Option<Located<u64>>,
-    recursion: Option<Located<u32>>,
     memory_bytes: Option<Located<u32>>,
     script_output_bytes: Option<Located<u32>>,
 }
@@ -136,12 +135,16 @@ impl LimitSettings {
     }
 
     /// Reads a `limits` block.
-    pub(crate) fn read(document: &Document, node: Option<&Node>) -> Self {
+    pub(crate) fn read(compiler: &mut Compiler<'_>, document: &Document, node: Option<&Node>) -> Self {
         let Some(node) = node else { return Self::default() };
         let time = |node: &Node| duration_ms(node.text()?);
         let size = |node: &Node| size_bytes(&node.written(&document.source)?);
         let script = node.at("script");
         let of = |key: &str| script.and_then(|script| script.at(key));
+        if let Some(recursion) = script.and_then(|script| script.entry("recursion")) {
+            let help = "Remove it: how deep calls may nest is the same for every script.";
+            compiler.warning(document, recursion.key_range.clone(), "`limits.script.recursion` has no effect any more", help);
+        }
         Self {
             timeout_ms: read(document, node.at("timeout"), time),
             output_bytes: read(document, node.at("output").and_then(|output| output.at("max").or(Some(output))), size),
@@ -152,7 +155,6 @@ impl LimitSettings {
             rate: LimitBlock::of(document, node, "rate"),
             concurrency: LimitBlock::of(document, node, "concurrency"),
             loops: read(document, of("loops"), whole),
-            recursion: read(document, of("recursion"), |node| u32::try_from(whole(node)?).ok()),
             memory_bytes: read(document, of("memory"), size),
             script_output_bytes: read(document, of("output"), size),
         }
@@ -167,7 +169,6 @@ impl LimitSettings {
             rate: self.rate.or_else(|| outer.rate.clone()),
             concurrency: self.concurrency.or_else(|| outer.concurrency.clone()),
             loops: self.loops.or_else(|| outer.loops.clone()),
-            recursion: self.recursion.or_else(|| outer.recursion.clone()),
             memory_bytes: self.memory_bytes.or_else(|| outer.memory_bytes.clone()),
             script_output_bytes: self.script_output_bytes.or_else(|| outer.script_output_bytes.clone()),
         }
@@ -184,7 +185,6 @@ impl LimitSettings {
         }
         let output = self.output_bytes.unwrap_or_else(|| Located::default(default_output(doubled)));
         let loops = self.loops.unwrap_or_else(|| Located::default(2_000_000));
-        let recursion = self.recursion.unwrap_or_else(|| Located::default(400));
         let memory = self.memory_bytes.unwrap_or_else(|| Located::default(64 << 20));
         let script_output = self.script_output_bytes.unwrap_or_else(|| Located::default(1 << 20));
         compiler.origin(tool, "limits.timeout", format!("{} ms", timeout.value), timeout.place);
@@ -203,7 +203,6 @@ impl LimitSettings {
             compiler.origin(tool, "limits.concurrency", concurrency.to_string(), place);
         }
         compiler.origin(tool, "limits.script.loops", loops.value.to_string(), loops.place);
-        compiler.origin(tool, "limits.script.recursion", recursion.value.to_string(), recursion.place);
         compiler.origin(tool, "limits.script.memory", format!("{} bytes", memory.value), memory.place);
         compiler.origin(tool, "limits.script.output", format!("{} bytes", script_output.value), script_output.place);
         Limits {
@@ -212,12 +211,7 @@ impl LimitSettings {
             on_exceed: on_exceed.value,
             rate,
             concurrency,
-            script: ScriptLimits {
-                loops: loops.value,
-                recursion: recursion.value,
-                memory_bytes: memory.value,
-                output_bytes: script_output.value,
-            },
+            script: ScriptLimits { loops: loops.value, memory_bytes: memory.value, output_bytes: script_output.value },
         }
     }
 }
@@ -271,7 +265,7 @@ impl Folders {
             let root = document.root.clone();
             let auth = root.at("auth").map(|node| Located::at(compiler.auth(&document, node), &document, node));
             let tags = root.at("tags").map(|node| Located::at(root.texts_at("tags"), &document, node));
-            let limits = LimitSettings::read(&document, root.at("limits")).or(&outer.limits);
+            let limits = LimitSettings::read(compiler, &document, root.at("limits")).or(&outer.limits);
             let adapter = root.at("use").map(|node| (document.clone(), node.clone()));
             let (mut contexts, mut middlewares) = (outer.context, outer.middleware);
             contexts.extend(ContextBlock::of(&document));

@@ -304,7 +304,7 @@ fn read(
         // A presenter holds the result to its schema itself.
         (output, advertised) = (None, returned.schema.clone());
     }
-    let limits = LimitSettings::read(&document, node.at("limits")).or(&outer.limits).or(&root.limits);
+    let limits = LimitSettings::read(compiler, &document, node.at("limits")).or(&outer.limits).or(&root.limits);
     let limits = limits.resolve(compiler, &name, &scope, advertised.is_some());
     let execute = execute?;
     let reads = execute.access().is_some_and(Access::reads);

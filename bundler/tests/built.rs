@@ -58,7 +58,7 @@ fn settings_are_inherited_and_filled_in() {
     assert_eq!(find.cache, Some(Cache { ttl_s: 60, scope: CacheScope::Public }));
     assert_eq!(total.cache, None, "the root's cache is not for tools that write");
     assert_eq!((find.limits.timeout_ms, find.limits.output_bytes), (10_000, 64 << 10));
-    assert_eq!((find.limits.script.loops, find.limits.script.recursion), (5, 400));
+    assert_eq!((find.limits.script.loops, find.limits.script.memory_bytes), (5, 64 << 20));
     assert_eq!((find.errors.style, total.errors.style), (ErrorStyle::Protocol, ErrorStyle::Result));
     assert_eq!((find.path.as_str(), total.path.as_str()), ("find", "admin/total"));
     let Some(Auth::ApiKey(ApiKeys { keys, .. })) = &total.auth else { panic!("keys") };
@@ -132,7 +132,7 @@ fn explain_knows_where_settings_came_from() {
         "errors.style = protocol (app/tools/find/config.yaml:17:10)",
         "limits.timeout = 10000 ms (app/tools/_folder.yaml:2:20)",
         "limits.output = 65536 bytes (app/tools/find/config.yaml:19:19)",
-        "limits.script.recursion = 400 (default)",
+        "limits.script.memory = 67108864 bytes (default)",
     ] {
         assert!(found.iter().any(|line| line == expected), "{expected} is not in\n{}", found.join("\n"));
     }

@@ -186,12 +186,12 @@ fn what_a_module_takes_from_around_it_is_told() {
         &files,
         &[("app/tools/a/handler.ts", &clock), ("app/tools/b/handler.ts", &random), ("app/tools/c/handler.ts", &outside)],
         &[
-            "app/tools/a/handler.ts:1:17+0 warning: a module reads the clock while it is loaded: no call gets the time from that",
-            "    Modules run once, before any call. Read the clock in the function that needs it.",
-            "app/tools/b/handler.ts:1:1+0 warning: the package `p` takes random numbers while it is loaded: every call gets the same ones from that",
-            "    Modules run once, before any call. Take random numbers in the function that needs them.",
-            "app/tools/c/handler.ts:1:1+0 warning: a module asks for something outside while it is loaded, and nothing waits for that: it is never sent",
-            "    Modules run once, before any call. Ask in the function that needs the answer.",
+            "app/tools/a/handler.ts:1:17+0 warning: a module reads the clock while it is loaded, so the modules of the script run anew in each call",
+            "    Read the clock in the function that needs it: then each call begins with what the modules have computed.",
+            "app/tools/b/handler.ts:1:1+0 warning: the package `p` takes random numbers while it is loaded, so the modules of the script run anew in each call",
+            "    Take random numbers in the function that needs them: then each call begins with what the modules have computed.",
+            "app/tools/c/handler.ts:1:1+0 warning: a module asks for something outside while it is loaded, so the modules of the script run anew in each call",
+            "    Ask in the function that needs the answer: then each call begins with what the modules have computed.",
         ],
     );
 }

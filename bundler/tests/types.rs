@@ -49,7 +49,7 @@ fn tool(name: &str, inputs: Vec<Input>) -> Tool {
             timeout_ms: 1,
             output_bytes: 1,
             on_exceed: millrace_core::app::OnExceed::Error,
-            script: ScriptLimits { loops: 1, recursion: 1, memory_bytes: 1 << 20, output_bytes: 1 },
+            script: ScriptLimits { loops: 1, memory_bytes: 1 << 20, output_bytes: 1 },
         },
         idempotency: None,
         sync: None,

@@ -569,10 +569,8 @@ impl Default for BatchLimits {
 /// `limits.script`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScriptLimits {
-    /// Iterations of one loop.
+    /// The work of each script, as rounds of a loop that does nothing else.
     pub loops: u64,
-    /// Nested calls.
-    pub recursion: u32,
     /// The most bytes of memory that one call may have at a time.
     pub memory_bytes: u32,
     /// The longest value that a script may return, as JSON in bytes.

@@ -10,7 +10,8 @@ use crate::{
     protocol::{Body, Connection, Protocol, Request, Response, ResponseBody},
 };
 
-/// One isolate's endpoint. A call whose answer is a stream holds on to what is in it.
+/// One isolate's endpoint. A call whose answer is a stream holds on to what is in it. A clone is the same endpoint.
+#[derive(Clone)]
 pub struct Endpoint(Rc<Protocol>);
 
 impl Endpoint {
@@ -30,6 +31,11 @@ impl Endpoint {
     #[must_use]
     pub fn pipeline(&self) -> &Pipeline {
         &self.0.pipeline
+    }
+
+    /// Evaluates the app's scripts ahead of the first call that needs them, which would wait for that. For hosts that have nothing else to do.
+    pub fn prepare_scripts(&self) {
+        self.0.pipeline.ports().scripts.prepare(&self.app().scripts);
     }
 
     /// The longest request body, in bytes; a host stops reading past it and says [`Body::TooLarge`](crate::protocol::Body).

@@ -5,7 +5,7 @@ use std::{
     rc::Rc,
 };
 
-use millrace_bundler::{Diagnostic, Options, Report, Severity, bundle, render};
+use millrace_bundler::{Diagnostic, Options, Report, Severity, bundle_and_load, render};
 use millrace_catalogue::Host;
 use millrace_core::{
     Endpoint, Json,
@@ -13,6 +13,7 @@ use millrace_core::{
     ports::{Observer, Ports},
 };
 use millrace_native::{cache::CacheChoice, env::Variables, logging, ports, secrets::SecretsChoice, state, telemetry, wait_until::Tasks};
+use millrace_script::Engine;
 use serde_json::json;
 
 use crate::output::{CommandError, CommandResult, note, note_styled};
@@ -30,12 +31,13 @@ pub(crate) fn compile(folder: &Path) -> Report {
 
 /// The same, checked for these clients; without any, for those that the app names.
 pub(crate) fn compile_checked(folder: &Path, clients: &[String]) -> Report {
-    bundle(folder, &Options { connectors: names(Host::Native), clients: clients.to_vec(), ..Options::default() })
+    bundle_and_load(folder, &Options { connectors: names(Host::Native), clients: clients.to_vec(), ..Options::default() }, &Engine::new())
 }
 
 /// Compiles an app folder for a Worker with these databases of D1 bound to it.
 pub(crate) fn compile_for_worker(folder: &Path, d1_bindings: Vec<String>, clients: &[String]) -> Report {
-    bundle(folder, &Options { connectors: names(Host::Worker), d1_bindings, clients: clients.to_vec(), is_worker: true })
+    let options = Options { connectors: names(Host::Worker), d1_bindings, clients: clients.to_vec(), is_worker: true };
+    bundle_and_load(folder, &options, &Engine::new())
 }
 
 fn names(host: Host) -> Vec<String> {

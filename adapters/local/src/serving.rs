@@ -111,8 +111,8 @@ impl ServedApp {
             let endpoint = app::observed_endpoint(Arc::unwrap_or_clone(app), base, variables, &cache, tasks, (observer, traces));
             if has_scripts {
                 // Before the first call comes, in most cases: that one need not wait for it.
-                let scripts = endpoint.pipeline().ports().scripts.clone();
-                tasks.spawn(async move { scripts.prepare() });
+                let endpoint = endpoint.clone();
+                tasks.spawn(async move { endpoint.prepare_scripts() });
             }
             EndpointAndPage::new(endpoint, page, details, (settings, folder), caller)
         })

@@ -1,6 +1,6 @@
 //! One call: take an instance, begin, give it what it asks for, read what it says.
 
-use std::{collections::BTreeMap, future::poll_fn, pin::pin, task::Poll};
+use std::{cell::Cell, collections::BTreeMap, future::poll_fn, pin::pin, rc::Rc, task::Poll};
 
 use futures_util::{
     future::{self, Either},
@@ -15,37 +15,71 @@ use millrace_engine::{Ask, Fault, Frame, Instance, Step, Ticket};
 use crate::{
     bridge::Bridge,
     limit::{self, Budget},
-    pool::Pool,
-    program::{self, Program},
+    pool::{CallInstance, Pool, PoolSlot},
+    program,
     wire::{self, ask},
 };
 
 /// Does the call.
-pub(crate) async fn run(pool: &Pool, invocation: Invocation<'_>) -> Result<Returned, ScriptFault> {
-    let _place = match pool.try_enter() {
-        Some(place) => place,
-        None => match future::select(pin!(stop(&invocation)), pin!(pool.enter())).await {
+pub(crate) async fn run(pool: &Rc<Pool>, invocation: Invocation<'_>) -> Result<Returned, ScriptFault> {
+    must_stop(&invocation)?;
+    let mut held = match invocation.store.take::<CallInstance>() {
+        Some(held) => held,
+        None => Box::new(CallInstance::new(enter(pool, &invocation).await?)),
+    };
+    let outcome = run_in(pool, &invocation, &mut held).await;
+    invocation.store.put(held);
+    outcome
+}
+
+/// Waits for a place.
+async fn enter(pool: &Rc<Pool>, invocation: &Invocation<'_>) -> Result<PoolSlot, ScriptFault> {
+    let slot = match pool.try_enter() {
+        Some(slot) => slot,
+        None => match future::select(pin!(stop(invocation)), pin!(pool.enter())).await {
             Either::Left((fault, _)) => return Err(fault),
-            Either::Right((place, _)) => place,
+            Either::Right((slot, _)) => slot,
         },
     };
-    must_stop(&invocation)?;
-    let program = pool.program(invocation.index, invocation.script)?;
-    let mut instance = pool.take(invocation.index, &program)?;
-    let bridge = Bridge::new(&invocation);
-    let outcome = RunningScript {
+    must_stop(invocation)?;
+    Ok(slot)
+}
+
+/// Runs a script in the call's instance. Where it is interrupted the instance is given up.
+async fn run_in(pool: &Pool, invocation: &Invocation<'_>, held: &mut CallInstance) -> Result<Returned, ScriptFault> {
+    let program = pool.program(invocation.scripts)?;
+    let mut instance = held.take(&program)?;
+    let broken = |fault: Fault| ScriptFault::Broken(format!("the script engine does not start: {fault:?}"));
+    let bridge = Bridge::new(invocation);
+    if held.has_left && !instance.drain(&bridge) {
+        instance.restore().map_err(broken)?;
+        held.evaluated.clear();
+    }
+    let budget = Budget::new(&invocation.limits, invocation.deadline_ms.saturating_sub(invocation.host.now_ms()));
+    instance.begin(budget.limits).map_err(broken)?;
+    let has_it = program.has(invocation.index) || held.evaluated.contains(&invocation.index);
+    let mut running = RunningScript {
         instance: &mut instance,
-        invocation: &invocation,
+        invocation,
         bridge: &bridge,
-        budget: Budget::new(&invocation.limits, invocation.deadline_ms.saturating_sub(invocation.host.now_ms())),
+        budget,
+        is_trapped: Cell::new(false),
         pending: FuturesUnordered::new(),
         timers: BTreeMap::new(),
         last_timer: 0,
         fired_ms: None,
+    };
+    let outcome = running.run(has_it).await;
+    let is_trapped = running.is_trapped.get();
+    drop(running);
+    if is_trapped {
+        instance.restore().map_err(broken)?;
+        held.evaluated.clear();
+    } else if !has_it && outcome.is_ok() {
+        held.evaluated.push(invocation.index);
     }
-    .run(&program)
-    .await;
-    pool.keep(invocation.index, instance);
+    held.has_left = outcome.is_err();
+    held.put(instance);
     outcome
 }
 
@@ -81,6 +115,8 @@ struct RunningScript<'a> {
     invocation: &'a Invocation<'a>,
     bridge: &'a Bridge<'a>,
     budget: Budget,
+    /// Whether it was ended from outside: then the instance stands where nothing can go on.
+    is_trapped: Cell<bool>,
     pending: FuturesUnordered<LocalFuture<'a, Answered>>,
     /// By the time at which they are due, and the order in which they were set.
     timers: BTreeMap<(u64, u64), Ticket>,
@@ -90,13 +126,13 @@ struct RunningScript<'a> {
 }
 
 impl RunningScript<'_> {
-    async fn run(mut self, program: &Program) -> Result<Returned, ScriptFault> {
+    async fn run(&mut self, has_it: bool) -> Result<Returned, ScriptFault> {
         let invocation = self.invocation;
-        let message = wire::call(invocation);
-        let mut step = if program.is_in_image {
-            self.instance.call(Frame::text(&message), self.budget.limits, self.bridge)
+        let message = wire::call(invocation, !has_it);
+        let mut step = if has_it {
+            self.instance.go_on(Frame::text(&message), self.budget.limits, self.bridge)
         } else {
-            let meta = program::meta(invocation.script);
+            let meta = program::meta(invocation.index, invocation.script, false);
             match self.instance.evaluate(program::frame(&meta, invocation.script), self.budget.limits, self.bridge) {
                 Ok(Step::Threw(text)) => return Err(program::does_not_compile(invocation.script, &text)),
                 Ok(_) => self.instance.go_on(Frame::text(&message), self.budget.limits, self.bridge),
@@ -245,6 +281,7 @@ impl RunningScript<'_> {
     }
 
     fn fault(&self, fault: &Fault) -> ScriptFault {
+        self.is_trapped.set(true);
         let limits = &self.invocation.limits;
         match fault {
             Fault::Fuel if self.budget.is_of_time => ScriptFault::TimedOut,

@@ -1,10 +1,10 @@
 //! The script engine: the [`ScriptEngine`] port on QuickJS-ng, which runs in WebAssembly instances of its own (`millrace-engine`).
 //!
 //! # Isolation
-//! A script is evaluated once, and the memory in which it then stands is its image. A call runs in an instance into whose memory the image is
-//! put before it begins, so nothing of another call is there, whatever that did: built-ins may be changed, and code may be made from texts.
-//! Nothing but bytes crosses (`wire`). A script that asks for the time, for randomness or for the outside while it is evaluated is no part
-//! of an image, and evaluated in each call.
+//! The scripts of an app are evaluated once, and the memory in which they then stand is the image. A call runs in an instance into whose memory
+//! the image is put before it begins, so nothing of another call is there, whatever that did: built-ins may be changed, and code may be made
+//! from texts. Its scripts run in it one after the other, and share what they do. Nothing but bytes crosses (`wire`). A script that asks for
+//! the time, for randomness or for the outside while it is evaluated is no part of the image, and evaluated in each call.
 //!
 //! # Limits
 //! - *Work*: counted in the module, the same on every machine, whatever the script does: [`UNITS_PER_LOOP`] for each round of
@@ -28,7 +28,12 @@ mod pool;
 mod program;
 mod wire;
 
-use millrace_core::ports::{Invocation, LocalFuture, Returned, ScriptEngine, ScriptFault};
+use std::rc::Rc;
+
+use millrace_core::{
+    app::Script,
+    ports::{Invocation, LoadFault, LocalFuture, Returned, ScriptEngine, ScriptFault, ScriptLoad, ScriptLoader},
+};
 
 pub use limit::UNITS_PER_LOOP;
 #[cfg(target_arch = "wasm32")]
@@ -39,10 +44,10 @@ pub use pool::{MAX_ACTIVE, MAX_IDLE};
 
 /// A [`ScriptEngine`] for the scripts of one app, on one isolate.
 ///
-/// It keeps images under [`Invocation::index`]: a new app takes a new engine. Making one costs nothing; the engine starts at the first call.
+/// It keeps the image of [`Invocation::scripts`]: a new app takes a new engine. Making one costs nothing; the engine starts at the first call.
 #[derive(Default)]
 pub struct Engine {
-    pool: pool::Pool,
+    pool: Rc<pool::Pool>,
 }
 
 impl Engine {
@@ -64,7 +69,20 @@ impl ScriptEngine for Engine {
         Box::pin(call::run(&self.pool, invocation))
     }
 
-    fn prepare(&self) {
-        self.pool.warm();
+    fn prepare(&self, scripts: &[Script]) {
+        self.pool.warm(scripts);
+    }
+}
+
+impl ScriptLoader for Engine {
+    fn load(&self, scripts: &[Script]) -> Vec<ScriptLoad> {
+        self.pool.try_load(scripts).unwrap_or_else(|fault| {
+            let message = match fault {
+                ScriptFault::Broken(message) => message,
+                other => format!("{other:?}"),
+            };
+            let fault = Some(LoadFault { message, stack: None });
+            scripts.iter().map(|_| ScriptLoad { fault: fault.clone(), ..ScriptLoad::default() }).collect()
+        })
     }
 }

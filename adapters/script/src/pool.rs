@@ -5,12 +5,16 @@ use std::{
     collections::BTreeMap,
     future::Future,
     pin::Pin,
+    rc::Rc,
     sync::Arc,
     task::{Context, Poll, Waker},
 };
 
-use millrace_core::{app::Script, ports::ScriptFault};
-use millrace_engine::{Image, Instance};
+use millrace_core::{
+    app::Script,
+    ports::{ScriptFault, ScriptLoad},
+};
+use millrace_engine::{Fault, Image, Instance};
 
 use crate::program::{self, Program};
 
@@ -20,13 +24,16 @@ pub const MAX_ACTIVE: usize = 64;
 /// The most instances that are kept while nobody uses them.
 pub const MAX_IDLE: usize = 8;
 
+/// What they may take in a Worker, where each is a copy of the image.
+const IDLE_BYTES: usize = 24 << 20;
+
 /// The pool of an engine.
 #[derive(Default)]
 pub(crate) struct Pool {
     base: RefCell<Option<Arc<Image>>>,
-    programs: RefCell<BTreeMap<usize, Program>>,
+    program: RefCell<Option<Rc<Program>>>,
     /// The one that was used last is the last.
-    idle: RefCell<Vec<(usize, Instance)>>,
+    idle: RefCell<Vec<Instance>>,
     active: Cell<usize>,
     /// Who waits, in the order in which they came.
     line: RefCell<BTreeMap<u64, Waker>>,
@@ -36,20 +43,62 @@ pub(crate) struct Pool {
 }
 
 /// A place inside the engine; given back when dropped.
-pub(crate) struct PoolSlot<'a>(&'a Pool);
+pub(crate) struct PoolSlot(Rc<Pool>);
+
+/// What a call has between two of its scripts: its place, and the instance as the scripts have left it. It goes back when the call ends.
+pub(crate) struct CallInstance {
+    slot: PoolSlot,
+    instance: Option<Instance>,
+    /// Whether there may be something left to be done.
+    pub(crate) has_left: bool,
+    /// The scripts that are no part of the image, and were evaluated for this call.
+    pub(crate) evaluated: Vec<usize>,
+}
+
+impl CallInstance {
+    /// In a place.
+    pub(crate) fn new(slot: PoolSlot) -> Self {
+        Self { slot, instance: None, has_left: false, evaluated: Vec::new() }
+    }
+
+    /// The instance: as the call's last script has left it, or a new one. Whoever takes it puts it back, or it is given up.
+    pub(crate) fn take(&mut self, program: &Program) -> Result<Instance, ScriptFault> {
+        match self.instance.take() {
+            Some(instance) => Ok(instance),
+            None => {
+                self.has_left = false;
+                self.evaluated.clear();
+                self.slot.0.take(program)
+            }
+        }
+    }
+
+    /// Keeps the instance for the call's next script.
+    pub(crate) fn put(&mut self, instance: Instance) {
+        self.instance = Some(instance);
+    }
+}
+
+impl Drop for CallInstance {
+    fn drop(&mut self) {
+        if let Some(instance) = self.instance.take() {
+            self.slot.0.keep(instance);
+        }
+    }
+}
 
 impl Pool {
     /// A place, if one is free.
-    pub(crate) fn try_enter(&self) -> Option<PoolSlot<'_>> {
+    pub(crate) fn try_enter(self: &Rc<Self>) -> Option<PoolSlot> {
         if self.active.get() >= MAX_ACTIVE {
             return None;
         }
         self.active.set(self.active.get() + 1);
-        Some(PoolSlot(self))
+        Some(PoolSlot(Rc::clone(self)))
     }
 
     /// Waits for a place.
-    pub(crate) fn enter(&self) -> EnterPool<'_> {
+    pub(crate) fn enter(self: &Rc<Self>) -> EnterPool<'_> {
         let number = self.waited.get();
         self.waited.set(number + 1);
         EnterPool { pool: self, number, is_inside: false }
@@ -67,52 +116,59 @@ impl Pool {
         }
     }
 
-    /// The script of a number, evaluated.
-    pub(crate) fn program(&self, index: usize, script: &Script) -> Result<Program, ScriptFault> {
-        if let Some(program) = self.programs.borrow().get(&index) {
-            return Ok(program.clone());
+    /// The scripts, evaluated.
+    pub(crate) fn program(&self, scripts: &[Script]) -> Result<Rc<Program>, ScriptFault> {
+        if let Some(program) = &*self.program.borrow() {
+            return Ok(Rc::clone(program));
         }
-        let program = program::load(&self.base()?, script)?;
-        tracing::debug!(path = script.path, bytes = program.image.size(), program.is_in_image, "a script was evaluated");
-        self.programs.borrow_mut().insert(index, program.clone());
+        let program = Rc::new(program::load(&self.base()?, scripts).map_err(|fault| does_not_start(&fault))?);
+        tracing::debug!(scripts = scripts.len(), bytes = program.image.size(), "the scripts were evaluated");
+        *self.program.borrow_mut() = Some(Rc::clone(&program));
         Ok(program)
+    }
+
+    /// What comes of evaluating scripts.
+    pub(crate) fn try_load(&self, scripts: &[Script]) -> Result<Vec<ScriptLoad>, ScriptFault> {
+        program::try_load(&self.base()?, scripts).map_err(|fault| does_not_start(&fault))
     }
 
     fn base(&self) -> Result<Arc<Image>, ScriptFault> {
         if let Some(base) = &*self.base.borrow() {
             return Ok(Arc::clone(base));
         }
-        let base = program::base().map_err(|fault| ScriptFault::Broken(format!("the script engine does not start: {fault:?}")))?;
+        let base = program::base().map_err(|fault| does_not_start(&fault))?;
         *self.base.borrow_mut() = Some(Arc::clone(&base));
         Ok(base)
     }
 
-    /// An instance of the script of a number, at rest or new.
-    pub(crate) fn take(&self, index: usize, program: &Program) -> Result<Instance, ScriptFault> {
-        let mut idle = self.idle.borrow_mut();
-        if let Some(place) = idle.iter().rposition(|(known, _)| *known == index) {
-            return Ok(idle.remove(place).1);
+    /// An instance, at rest or new.
+    fn take(&self, program: &Program) -> Result<Instance, ScriptFault> {
+        if let Some(instance) = self.idle.borrow_mut().pop() {
+            return Ok(instance);
         }
         self.made.set(self.made.get() + 1);
-        Instance::new(&program.image).map_err(|fault| ScriptFault::Broken(format!("the script engine does not start: {fault:?}")))
+        Instance::new(&program.image).map_err(|fault| does_not_start(&fault))
     }
 
     /// Keeps an instance for the next call.
-    pub(crate) fn keep(&self, index: usize, mut instance: Instance) {
+    fn keep(&self, mut instance: Instance) {
         // What a call has left there is not for the next one, nor for whoever reads the memory of this process.
         if instance.restore().is_err() {
             return;
         }
         let mut idle = self.idle.borrow_mut();
-        if idle.len() >= MAX_IDLE {
-            idle.remove(0);
+        if idle.len() < most_idle(&self.program.borrow()) {
+            idle.push(instance);
         }
-        idle.push((index, instance));
     }
 
     /// Makes what the first call takes. It fails where the call would fail, which says so then.
-    pub(crate) fn warm(&self) {
-        let _ = self.base();
+    pub(crate) fn warm(&self, scripts: &[Script]) {
+        let Ok(program) = self.program(scripts) else { return };
+        let instance = if self.idle.borrow().is_empty() { self.take(&program) } else { return };
+        if let Ok(instance) = instance {
+            self.idle.borrow_mut().push(instance);
+        }
     }
 
     /// How many instances were made.
@@ -121,7 +177,17 @@ impl Pool {
     }
 }
 
-impl Drop for PoolSlot<'_> {
+/// How many instances are kept: as many as there is room for, where each takes the memory of the image.
+fn most_idle(program: &Option<Rc<Program>>) -> usize {
+    let size = program.as_ref().map_or(1, |program| program.image.size().max(1));
+    if cfg!(target_arch = "wasm32") { (IDLE_BYTES / size).clamp(1, MAX_IDLE) } else { MAX_IDLE }
+}
+
+fn does_not_start(fault: &Fault) -> ScriptFault {
+    ScriptFault::Broken(format!("the script engine does not start: {fault:?}"))
+}
+
+impl Drop for PoolSlot {
     fn drop(&mut self) {
         self.0.active.set(self.0.active.get() - 1);
         self.0.call_next();
@@ -130,15 +196,15 @@ impl Drop for PoolSlot<'_> {
 
 /// Waits for a place.
 pub(crate) struct EnterPool<'a> {
-    pool: &'a Pool,
+    pool: &'a Rc<Pool>,
     number: u64,
     is_inside: bool,
 }
 
-impl<'a> Future for EnterPool<'a> {
-    type Output = PoolSlot<'a>;
+impl Future for EnterPool<'_> {
+    type Output = PoolSlot;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<PoolSlot<'a>> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<PoolSlot> {
         let mut line = self.pool.line.borrow_mut();
         match self.pool.try_enter() {
             Some(place) => {
@@ -189,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_place_calls_one_and_one_that_left_passes_it_on() {
-        let pool = Pool::default();
+        let pool = Rc::new(Pool::default());
         let mut places: Vec<_> = (0..MAX_ACTIVE).map(|_| pool.try_enter().unwrap()).collect();
         assert!(pool.try_enter().is_none());
         let calls: [Arc<Calls>; 3] = Default::default();

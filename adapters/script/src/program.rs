@@ -1,12 +1,23 @@
-//! A script, evaluated where that can be done once for all calls.
+//! The scripts of an app, evaluated where that can be done once for all calls.
 
-use std::{cell::Cell, sync::Arc};
+use std::{
+    cell::{Cell, RefCell},
+    sync::Arc,
+};
 
-use millrace_core::{app::Script, ports::ScriptFault};
-use millrace_engine::{Fault, Frame, Host, Image, Limits, Loaded, Loader, Message};
+use millrace_core::{
+    Json,
+    app::Script,
+    ports::{Ambient, LoadFault, ScriptFault, ScriptLoad, TakenAtLoad},
+};
+use millrace_engine::{Fault, Frame, Host, Image, Limits, Loader, Message, Step};
 use serde_json::json;
 
-use crate::{bridge, wire};
+use crate::{
+    bridge,
+    limit::UNITS_PER_LOOP,
+    wire::{self, ask, say},
+};
 
 /// What stands around every script.
 const PRELUDE: &str = concat!(
@@ -19,26 +30,35 @@ const PRELUDE: &str = concat!(
     "\n})"
 );
 
-/// What evaluating a script may use up, before it is left to the calls.
-const LOADING: Limits = Limits { fuel: 200_000_000, memory_bytes: 64 << 20 };
+/// What evaluating the scripts of an app may use up: the work is that of each script, the memory is that of all of them together. What does not
+/// fit is left to the calls.
+const LOADING: Limits = Limits { fuel: 200_000_000, memory_bytes: if cfg!(target_arch = "wasm32") { 24 << 20 } else { 128 << 20 } };
 
-/// A script as calls take it.
-#[derive(Clone)]
+/// What the prelude says of a script that can be part of an image.
+const LOADED: &str = "loaded";
+
+/// The scripts of an app as calls take them.
 pub(crate) struct Program {
     pub(crate) image: Arc<Image>,
-    /// Whether it is part of the image. If not, a call evaluates it.
-    pub(crate) is_in_image: bool,
+    /// Whether each of them is part of the image. If not, a call evaluates it.
+    is_in_image: Vec<bool>,
+}
+
+impl Program {
+    /// Whether a script is part of the image.
+    pub(crate) fn has(&self, index: usize) -> bool {
+        self.is_in_image.get(index) == Some(&true)
+    }
 }
 
 /// The image without a script.
 pub(crate) fn base() -> Result<Arc<Image>, Fault> {
-    let loader = Loader::new(PRELUDE, Limits { fuel: i32::MAX, ..LOADING }, &LoadHost::default())?;
-    Ok(Arc::clone(loader.image()))
+    Image::base(PRELUDE, Limits { fuel: i32::MAX, ..LOADING }, &LoadHost::default())
 }
 
 /// What of a script goes with its text.
-pub(crate) fn meta(script: &Script) -> String {
-    json!({"path": script.path}).to_string()
+pub(crate) fn meta(index: usize, script: &Script, tells: bool) -> String {
+    json!({"path": script.path, "script": index, "tells": tells}).to_string()
 }
 
 /// The script as a message.
@@ -46,16 +66,87 @@ pub(crate) fn frame<'a>(meta: &'a str, script: &'a Script) -> Frame<'a> {
     Frame { head: meta, tail: Some(script.program.as_bytes()) }
 }
 
-/// Evaluates a script.
-pub(crate) fn load(base: &Arc<Image>, script: &Script) -> Result<Program, ScriptFault> {
-    let failed = |fault: Fault| ScriptFault::Broken(format!("the script engine does not start: {fault:?}"));
-    let mut loader = Loader::on(base, LOADING).map_err(failed)?;
+/// Evaluates the scripts of an app into one image, without those that cannot be part of one.
+pub(crate) fn load(base: &Arc<Image>, scripts: &[Script]) -> Result<Program, Fault> {
+    let mut is_in_image = vec![true; scripts.len()];
+    let mut loader = Loader::on(base, LOADING)?;
+    loop {
+        let mut is_whole = true;
+        for (index, script) in scripts.iter().enumerate() {
+            if !is_in_image[index] {
+                continue;
+            }
+            let host = LoadHost::default();
+            let step = loader.script(&meta(index, script, false), &script.program, &host);
+            let has_asked = host.was_asked.get() || !loader.asks().is_empty();
+            if has_asked || step != Ok(Step::Done(String::from(LOADED))) {
+                tracing::debug!(path = script.path, ?step, "a script is evaluated in each call");
+                is_in_image[index] = false;
+                is_whole = false;
+            }
+            if step.is_err() {
+                loader.discard()?;
+            }
+        }
+        if is_whole {
+            return Ok(Program { image: loader.into_image()?, is_in_image });
+        }
+        // Once more, without what those left that are no part of it.
+        loader.discard()?;
+    }
+}
+
+/// Evaluates scripts to see what comes of it.
+pub(crate) fn try_load(base: &Arc<Image>, scripts: &[Script]) -> Result<Vec<ScriptLoad>, Fault> {
+    let mut loader = Loader::on(base, LOADING)?;
+    let mut is_whole = true;
+    let mut loads = Vec::with_capacity(scripts.len());
+    for (index, script) in scripts.iter().enumerate() {
+        let mut load = try_one(&mut loader, index, script);
+        if load != ScriptLoad::default() {
+            // It may have been another one's fault.
+            loader.discard()?;
+            if !is_whole || index > 0 {
+                load = try_one(&mut loader, index, script);
+                loader.discard()?;
+            }
+            is_whole = false;
+        }
+        loads.push(load);
+    }
+    Ok(loads)
+}
+
+fn try_one(loader: &mut Loader, index: usize, script: &Script) -> ScriptLoad {
     let host = LoadHost::default();
-    match loader.script(&meta(script), &script.program, &host, |told| told == "loaded" && !host.was_asked.get()) {
-        Ok(Loaded::Kept(_)) => Ok(Program { image: Arc::clone(loader.image()), is_in_image: true }),
-        Ok(Loaded::Threw(text)) => Err(does_not_compile(script, &text)),
-        // What stops it here stops it in a call, which says so.
-        Ok(Loaded::Refused(_) | Loaded::Waits) | Err(_) => Ok(Program { image: Arc::clone(base), is_in_image: false }),
+    let step = loader.script(&meta(index, script, true), &script.program, &host);
+    let asks = loader.asks();
+    let took = host.took.take();
+    let failed = |message: String, stack| ScriptLoad { fault: Some(LoadFault { message, stack }), awaits: false, took: Vec::new() };
+    match step {
+        Ok(Step::Done(text)) if text == LOADED => ScriptLoad { fault: None, awaits: false, took },
+        // Answers may be what it waits for.
+        Ok(Step::Waits) if asks.iter().any(|question| matches!(question.kind, ask::FETCH | ask::QUERY | ask::TIMER)) => {
+            ScriptLoad { fault: None, awaits: true, took }
+        }
+        Ok(Step::Waits | Step::Late) => failed(String::from("a module waits for a promise that nothing can settle"), None),
+        Ok(Step::Done(text) | Step::Threw(text)) => {
+            let wire::Escaped { message, stack, .. } = wire::escaped(&text);
+            failed(message, stack)
+        }
+        Err(fault) => failed(too_much(&fault), None),
+    }
+}
+
+/// What a script uses up that cannot be loaded.
+fn too_much(fault: &Fault) -> String {
+    match fault {
+        Fault::Fuel => {
+            format!("its modules do more work than {} rounds of a loop are", u64::from(LOADING.fuel.unsigned_abs()) / UNITS_PER_LOOP)
+        }
+        Fault::Memory => format!("its modules take more than {} MB of memory", LOADING.memory_bytes >> 20),
+        Fault::Stack => String::from("its modules nest their calls too deep"),
+        Fault::Broken(text) => format!("the script engine failed: {text}"),
     }
 }
 
@@ -69,10 +160,32 @@ pub(crate) fn does_not_compile(script: &Script, text: &str) -> ScriptFault {
 #[derive(Default)]
 struct LoadHost {
     was_asked: Cell<bool>,
+    took: RefCell<Vec<TakenAtLoad>>,
+}
+
+impl LoadHost {
+    fn take(&self, told: &Json) {
+        let what = match told[0].as_str() {
+            Some("clock") => Ambient::Clock,
+            Some("random") => Ambient::Random,
+            Some("timer") => Ambient::Timer,
+            Some("log") => Ambient::Log,
+            _ => Ambient::Outside,
+        };
+        let taken = TakenAtLoad { what, stack: told[1].as_str().map(str::to_owned) };
+        let mut took = self.took.borrow_mut();
+        if !took.contains(&taken) {
+            took.push(taken);
+        }
+    }
 }
 
 impl Host for LoadHost {
     fn say(&self, kind: i32, message: Message) -> Option<Message> {
+        if kind == say::TOOK {
+            self.take(&wire::parse(&message.head).unwrap_or_default());
+            return None;
+        }
         bridge::pure(kind, &message).unwrap_or_else(|| {
             self.was_asked.set(true);
             None

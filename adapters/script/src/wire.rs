@@ -36,6 +36,7 @@ pub(crate) mod say {
     pub(crate) const ABORTED: i32 = 19;
     pub(crate) const REFUSED: i32 = 20;
     pub(crate) const IS_UTF8: i32 = 21;
+    pub(crate) const TOOK: i32 = 22;
 }
 
 /// The deepest nesting of JSON that is read: what the prelude lets through, and what it puts around that.
@@ -111,9 +112,9 @@ fn find_bigs(json: &Json, path: &mut Vec<Json>, found: &mut Vec<Json>) {
     }
 }
 
-/// The message that begins a call.
-pub(crate) fn call(invocation: &Invocation<'_>) -> String {
-    let Invocation { export, payload, ctx, limits, host, .. } = invocation;
+/// The message that calls a script, which may have been evaluated for it just now.
+pub(crate) fn call(invocation: &Invocation<'_>, is_loaded: bool) -> String {
+    let Invocation { index, export, payload, ctx, limits, host, .. } = invocation;
     let required: Vec<Json> = host.required_variables().iter().map(|name| Json::from(name.as_str())).collect();
     let mut message = String::with_capacity(256);
     let mut member = |name: &str, value: &dyn std::fmt::Display| {
@@ -123,6 +124,8 @@ pub(crate) fn call(invocation: &Invocation<'_>) -> String {
         // Writing to a string does not fail.
         let _ = std::fmt::Write::write_fmt(&mut message, format_args!("{value}"));
     };
+    member("script", index);
+    member("isLoaded", &is_loaded);
     member("export", &Json::from(*export));
     member("payload", payload);
     member("ctx", ctx);

@@ -537,6 +537,7 @@ fn an_export_can_be_named() {
     let setup = Setup::new(&["async (host) => ({ after: ({ n }) => n * 2 })"]);
     let payload = json!({"n": 4});
     let invocation = millrace_core::ports::Invocation {
+        scripts: &setup.scripts,
         index: 0,
         script: &setup.scripts[0],
         export: "after",

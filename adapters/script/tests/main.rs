@@ -1,6 +1,7 @@
 //! The tests of the script engine, through its port.
 
 mod calls;
+mod image;
 mod isolation;
 mod left_behind;
 mod limits;

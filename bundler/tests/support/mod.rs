@@ -3,10 +3,14 @@
 #![allow(dead_code, reason = "each test uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot write its files fails")]
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::Path,
+    sync::{Arc, OnceLock},
+};
 
-use boa_engine::{Context, Source as Script, builtins::promise::PromiseState, object::builtins::JsPromise};
 use millrace_bundler::{Options, Report, Severity, bundle};
+use millrace_engine::{Host, Image, Limits, Loader, Message, Step};
 
 /// What the tests build for.
 pub(crate) fn options() -> Options {
@@ -64,20 +68,46 @@ pub(crate) fn told(report: &Report) -> String {
     text
 }
 
+/// The least that a prelude can be: a program comes to a text, or to a promise of one.
+const PRELUDE: &str = "native => {
+  let told;
+  const text = value => JSON.stringify(String(value));
+  return {
+    load(meta, value) { Promise.resolve(value).then(made => { told = `{\"made\":${text(made)}}` }, error => { told = `{\"threw\":${text(error)}}` }) },
+    poll(isBusy) { return isBusy ? false : told },
+  };
+}";
+
+struct NoHost;
+
+impl Host for NoHost {
+    fn say(&self, _: i32, _: Message) -> Option<Message> {
+        None
+    }
+
+    fn clock_ms(&self) -> f64 {
+        0.0
+    }
+
+    fn random(&self, bytes: &mut [u8]) {
+        bytes.fill(0);
+    }
+}
+
 /// Evaluates a program, and waits for what it comes to: a text, or what was thrown.
 pub(crate) fn evaluate(program: &str) -> Result<String, String> {
-    let mut context = Context::default();
-    let value = context.eval(Script::from_bytes(program)).map_err(|error| error.to_string())?;
-    let value = match value.as_object().map(JsPromise::from_object) {
-        Some(Ok(promise)) => {
-            context.run_jobs().map_err(|error| error.to_string())?;
-            match promise.state() {
-                PromiseState::Fulfilled(value) => value,
-                PromiseState::Rejected(error) => return Err(error.display().to_string()),
-                PromiseState::Pending => return Err("it never settles".into()),
-            }
-        }
-        _ => value,
+    static BASE: OnceLock<Arc<Image>> = OnceLock::new();
+    let limits = Limits { fuel: i32::MAX, memory_bytes: 256 << 20 };
+    let base = BASE.get_or_init(|| Image::base(PRELUDE, limits, &NoHost).unwrap());
+    let step = Loader::on(base, limits).unwrap().script(r#"{"path":"program"}"#, program, &NoHost);
+    let text = match step {
+        Ok(Step::Done(text) | Step::Threw(text)) => text,
+        Ok(Step::Waits | Step::Late) => return Err("it never settles".into()),
+        Err(fault) => return Err(format!("{fault:?}")),
     };
-    value.to_string(&mut context).map(|text| text.to_std_string_escaped()).map_err(|error| error.to_string())
+    let told: serde_json::Value = serde_json::from_str(&text).unwrap();
+    match told["made"].as_str() {
+        Some(made) => Ok(made.into()),
+        None => Err(told["threw"].as_str().unwrap_or(&text).into()),
+    }
 }

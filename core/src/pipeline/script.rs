@@ -111,6 +111,7 @@ pub(super) async fn invoke(
     };
     let host = Host::new(run);
     let call = run.pipeline.ports.scripts.call(Invocation {
+        scripts: &run.pipeline.app.scripts,
         index,
         script: program,
         export: &script.export,

@@ -34,7 +34,9 @@ impl CallStore {
 
 /// One call of one exported function.
 pub struct Invocation<'a> {
-    /// The script's place in `App::scripts`: the engine keeps compiled code under it.
+    /// All scripts of the app, `App::scripts`: the engine evaluates them once. They are the same for every call of an engine.
+    pub scripts: &'a [Script],
+    /// The script's place among them.
     pub index: usize,
     /// The script.
     pub script: &'a Script,
@@ -245,8 +247,8 @@ pub enum ScriptFault {
 
 /// Runs the app's scripts.
 ///
-/// Nothing that one call does may be seen by another: globals, prototypes, module variables. Compiled code is
-/// kept. The engine starts at its first use.
+/// Nothing that one call does may be seen by another: globals, prototypes, module variables. The scripts of one call, which have the same
+/// [`Invocation::store`] and run one after the other, share all of these. The engine starts at its first use.
 pub trait ScriptEngine {
     /// Calls an exported function and waits for its promise.
     ///
@@ -254,6 +256,6 @@ pub trait ScriptEngine {
     /// A [`ScriptFault`]; the next call on the same engine works whatever happened in this one.
     fn call<'a>(&'a self, invocation: Invocation<'a>) -> LocalFuture<'a, Result<Returned, ScriptFault>>;
 
-    /// Makes ready what the next call takes. Called by hosts while nothing else is to be done; without it the call waits for it.
-    fn prepare(&self) {}
+    /// Evaluates the scripts of an app. Called by hosts while nothing else is to be done; without it the first call waits for it.
+    fn prepare(&self, _scripts: &[Script]) {}
 }

@@ -40,6 +40,10 @@ pub enum Ambient {
     Random,
     /// `fetch`: a request that was not sent.
     Outside,
+    /// `setTimeout`, `setInterval`
+    Timer,
+    /// `console`
+    Log,
 }
 
 /// Evaluates the modules of an app's scripts once, as the engine does that serves the app: without input and output, and with a clock and

@@ -90,7 +90,7 @@ pub fn tool(name: &str, execute: Execute) -> Tool {
             on_exceed: OnExceed::Error,
             rate: None,
             concurrency: None,
-            script: ScriptLimits { loops: 1_000_000, recursion: 400, memory_bytes: 1 << 20, output_bytes: 1 << 20 },
+            script: ScriptLimits { loops: 1_000_000, memory_bytes: 1 << 20, output_bytes: 1 << 20 },
         },
         idempotency: None,
         sync: None,

@@ -212,7 +212,7 @@ pub(crate) fn shop() -> App {
 }
 
 pub(crate) fn tool(name: &str, export: &str) -> Tool {
-    let script = ScriptLimits { loops: 1, recursion: 1, memory_bytes: 1 << 20, output_bytes: 1 << 20 };
+    let script = ScriptLimits { loops: 1, memory_bytes: 1 << 20, output_bytes: 1 << 20 };
     Tool {
         name: name.into(),
         path: name.into(),

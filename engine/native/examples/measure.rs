@@ -73,10 +73,11 @@ fn main() {
 
 fn measure(name: &str, program: &str, host: &Clock) -> Arc<Image> {
     let start = now_ns();
-    let mut loader = Loader::new(PRELUDE, AMPLE, host).unwrap();
+    let base = Image::base(PRELUDE, AMPLE, host).unwrap();
     let engine = now_ns() - start;
-    let loaded = loader.script("{\"path\":\"a.ts\"}", program, host, |_| true).unwrap();
-    let image = Arc::clone(loader.image());
+    let mut loader = Loader::on(&base, AMPLE).unwrap();
+    let loaded = loader.script("{\"path\":\"a.ts\"}", program, host).unwrap();
+    let image = loader.into_image().unwrap();
     let all = now_ns() - start;
     let start = now_ns();
     let mut instance = Instance::new(&image).unwrap();

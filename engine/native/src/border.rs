@@ -6,6 +6,9 @@ use crate::frame::Message;
 /// stack is the smallest, a Worker, has room for it, so that scripts recurse as deeply everywhere.
 pub(crate) const SCRIPT_STACK_BYTES: i32 = 400 << 10;
 
+/// What a script that failed may use up of fuel for what it has left to be done.
+pub(crate) const DRAIN_FUEL: i32 = 2_000_000;
+
 /// What a script reaches while it runs. Each is answered at once.
 pub trait Host {
     /// Something said, and its answer, whose head is JSON.
@@ -83,18 +86,4 @@ pub enum Fault {
     Memory,
     /// Something that does not happen: a bug of the engine, or of this crate. It says what.
     Broken(String),
-}
-
-/// What came of a script.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Loaded {
-    /// It is part of the image. The text is what the prelude's `poll` says of it.
-    Kept(String),
-    /// As `Kept`, but something was asked for that takes time, or `keep` said no. It is not part of the image; a call has to evaluate it, so
-    /// that it gets what is real.
-    Refused(String),
-    /// It threw: see [`Step::Threw`]. It is not part of the image.
-    Threw(String),
-    /// It waits for something, and is not part of the image.
-    Waits,
 }

@@ -24,7 +24,7 @@ mod native;
 #[cfg(target_arch = "wasm32")]
 mod worker;
 
-pub use border::{Ask, Fault, Host, Limits, Loaded, Step, Ticket};
+pub use border::{Ask, Fault, Host, Limits, Step, Ticket};
 pub use frame::{Frame, Message};
 #[cfg(not(target_arch = "wasm32"))]
 pub use native::{Image, Instance, Loader, STACK_BYTES, has_room};

@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::{
     WASM_PAGE,
-    border::{Ask, Fault, Host, Limits, Loaded, SCRIPT_STACK_BYTES, Step, Ticket},
+    border::{Ask, DRAIN_FUEL, Fault, Host, Limits, SCRIPT_STACK_BYTES, Step, Ticket},
     frame::{Frame, Message},
 };
 
@@ -19,12 +19,15 @@ extern "C" {
     fn init(machine: &JsValue, heap_end: u32, stack_bytes: i32) -> i32;
     #[wasm_bindgen(js_name = setFuel)]
     fn set_fuel(machine: &JsValue, fuel: i32);
-    fn evaluate(machine: &JsValue, frame: &[u8]) -> i32;
+    fn evaluate(machine: &JsValue, frame: &[u8], heap_end: u32) -> i32;
     fn call(machine: &JsValue, frame: &[u8], heap_end: u32) -> i32;
+    fn drain(machine: &JsValue) -> i32;
     fn settle(machine: &JsValue, id: i32, is_answer: bool, frame: &[u8]) -> i32;
     fn text(machine: &JsValue) -> Vec<u8>;
     fn why(machine: &JsValue) -> String;
     fn asks(machine: &JsValue) -> Array;
+    #[wasm_bindgen(js_name = forgetAsks)]
+    fn forget_asks(machine: &JsValue);
     fn fuel(machine: &JsValue) -> i32;
     fn image(machine: &JsValue) -> JsValue;
     fn size(image: &JsValue) -> u32;
@@ -85,6 +88,25 @@ impl Image {
         Arc::new(Self { held: image(&instance.machine) })
     }
 
+    /// Evaluates the prelude: a script that comes to a function, which is called with what the module offers, and returns the functions
+    /// `load`, `enter`, `settle` and `poll`. See engine/glue.c.
+    ///
+    /// # Errors
+    /// A [`Fault`], or [`Fault::Broken`] with what the prelude threw.
+    pub fn base(prelude: &str, limits: Limits, host: &dyn Host) -> Result<Arc<Self>, Fault> {
+        let mut instance = Instance::empty();
+        let heap_end = pointer(limits.memory_bytes);
+        let state = HOST.set(host, || init(&instance.machine, heap_end, SCRIPT_STACK_BYTES));
+        // It gives nothing: what is not below zero is well.
+        instance.step(if state < 0 { state } else { WAITS })?;
+        instance.begin(Limits { memory_bytes: usize::MAX, ..limits })?;
+        let script = Frame { head: "{\"path\":\"<millrace>\"}", tail: Some(prelude.as_bytes()) };
+        match instance.eval(script, heap_end, host)? {
+            Step::Done(_) => Ok(Self::of(&instance)),
+            other => Err(Fault::Broken(format!("the prelude: {other:?}"))),
+        }
+    }
+
     /// How many bytes an instance takes.
     #[must_use]
     pub fn size(&self) -> usize {
@@ -138,8 +160,30 @@ impl Instance {
     /// # Errors
     /// A [`Fault`] that ended it.
     pub fn call(&mut self, message: Frame<'_>, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
+        self.restore()?;
         self.begin(limits)?;
         self.go_on(message, limits, host)
+    }
+
+    /// Makes it ready for a script of a call, in what the one before it has left: the image, or another script of the same call. What that one
+    /// has asked for is answered to nobody.
+    ///
+    /// # Errors
+    /// None on this platform.
+    pub fn begin(&mut self, limits: Limits) -> Result<(), Fault> {
+        self.is_used = true;
+        self.max_message = limits.memory_bytes;
+        self.generation += 1;
+        forget_asks(&self.machine);
+        set_fuel(&self.machine, limits.fuel);
+        Ok(())
+    }
+
+    /// Runs what a script that failed has left to be done, with nobody to answer it. Says whether all of it is done, within a small budget;
+    /// else the instance has to be restored.
+    pub fn drain(&mut self, host: &dyn Host) -> bool {
+        set_fuel(&self.machine, DRAIN_FUEL);
+        HOST.set(host, || drain(&self.machine)) == 1
     }
 
     /// Evaluates a script that is not part of the image, for the call that follows by [`go_on`](Self::go_on).
@@ -147,35 +191,28 @@ impl Instance {
     /// # Errors
     /// A [`Fault`] that ended it.
     pub fn evaluate(&mut self, script: Frame<'_>, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
-        self.begin(limits)?;
-        self.eval(script, host)
+        let heap_end = self.heap_end(limits);
+        self.eval(script, heap_end, host)
     }
 
-    fn begin(&mut self, limits: Limits) -> Result<(), Fault> {
-        self.restore()?;
-        self.is_used = true;
-        self.max_message = limits.memory_bytes;
-        set_fuel(&self.machine, limits.fuel);
-        Ok(())
+    fn heap_end(&self, limits: Limits) -> u32 {
+        pointer(self.image.as_ref().map_or(0, |image| image.size()).saturating_add(limits.memory_bytes))
     }
 
-    /// Begins a call after [`evaluate`](Self::evaluate), with what that has left of its fuel.
+    /// Calls a script, with what is left of the fuel.
     ///
     /// # Errors
     /// A [`Fault`] that ended it.
     pub fn go_on(&mut self, message: Frame<'_>, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
-        let base = self.image.as_ref().map_or(0, |image| image.size());
-        let heap_end = base.saturating_add(limits.memory_bytes).min(u32::MAX as usize / WASM_PAGE * WASM_PAGE);
-        let heap_end = u32::try_from(heap_end).unwrap_or(u32::MAX);
+        let heap_end = self.heap_end(limits);
         let frame = self.written(message)?;
         let state = HOST.set(host, || call(&self.machine, &frame, heap_end));
         self.step(state)
     }
 
-    fn eval(&mut self, script: Frame<'_>, host: &dyn Host) -> Result<Step, Fault> {
-        self.is_used = true;
+    fn eval(&mut self, script: Frame<'_>, heap_end: u32, host: &dyn Host) -> Result<Step, Fault> {
         let frame = self.written(script)?;
-        let state = HOST.set(host, || evaluate(&self.machine, &frame));
+        let state = HOST.set(host, || evaluate(&self.machine, &frame, heap_end));
         self.step(state)
     }
 
@@ -228,65 +265,54 @@ impl Instance {
     }
 }
 
-/// Makes an image, script by script.
+/// A place in the memory, or its end where it is not as large.
+fn pointer(place: usize) -> u32 {
+    u32::try_from(place).unwrap_or(u32::MAX).min(u32::MAX / WASM_PAGE as u32 * WASM_PAGE as u32)
+}
+
+/// Evaluates scripts, one after the other in one instance, for an image.
 pub struct Loader {
     instance: Instance,
-    image: Arc<Image>,
     limits: Limits,
 }
 
 impl Loader {
-    /// Evaluates the prelude: a script that comes to a function, which is called with what the module offers, and returns the functions
-    /// `load`, `enter`, `settle` and `poll`. See engine/glue.c.
-    ///
-    /// # Errors
-    /// A [`Fault`], or [`Fault::Broken`] with what the prelude threw.
-    pub fn new(prelude: &str, limits: Limits, host: &dyn Host) -> Result<Self, Fault> {
-        let mut instance = Instance::empty();
-        let heap_end = u32::try_from(limits.memory_bytes).unwrap_or(u32::MAX);
-        let state = HOST.set(host, || init(&instance.machine, heap_end, SCRIPT_STACK_BYTES));
-        // It gives nothing: what is not below zero is well.
-        instance.step(if state < 0 { state } else { WAITS })?;
-        let script = Frame { head: "{\"path\":\"<millrace>\"}", tail: Some(prelude.as_bytes()) };
-        set_fuel(&instance.machine, limits.fuel);
-        match instance.eval(script, host)? {
-            Step::Done(_) => {}
-            other => return Err(Fault::Broken(format!("the prelude: {other:?}"))),
-        }
-        Self::on(&Image::of(&instance), limits)
-    }
-
-    /// One that goes on where an image ends.
+    /// One that goes on where an image ends. The limits are those of each script; the memory is that of all of them together.
     ///
     /// # Errors
     /// None on this platform.
     pub fn on(image: &Arc<Image>, limits: Limits) -> Result<Self, Fault> {
-        Ok(Self { instance: Instance::new(image)?, image: Arc::clone(image), limits })
+        Ok(Self { instance: Instance::new(image)?, limits })
     }
 
-    /// Evaluates a script, and hands what it comes to to the prelude's `load`, with `meta`: JSON with a `path`, by which stacks name it. `keep`
-    /// says afterwards whether it is to be part of the image.
+    /// Evaluates a script, and hands what it comes to to the prelude's `load`, with `meta`: JSON with a `path`, by which stacks name it. The step
+    /// has what the prelude's `poll` says of it.
     ///
     /// # Errors
-    /// A [`Fault`] that ended it. What was loaded before stays.
-    pub fn script(&mut self, meta: &str, source: &str, host: &dyn Host, keep: impl FnOnce(&str) -> bool) -> Result<Loaded, Fault> {
-        let step = self.instance.evaluate(Frame { head: meta, tail: Some(source.as_bytes()) }, self.limits, host)?;
-        let has_asked = !self.instance.asks().is_empty();
-        match step {
-            Step::Threw(text) => Ok(Loaded::Threw(text)),
-            Step::Done(text) if has_asked || !keep(&text) => Ok(Loaded::Refused(text)),
-            Step::Done(text) => {
-                self.image = Image::of(&self.instance);
-                self.instance = Instance::new(&self.image)?;
-                Ok(Loaded::Kept(text))
-            }
-            Step::Waits | Step::Late => Ok(Loaded::Waits),
-        }
+    /// A [`Fault`] that ended it. Then nothing can be done but to [`discard`](Self::discard).
+    pub fn script(&mut self, meta: &str, source: &str, host: &dyn Host) -> Result<Step, Fault> {
+        self.instance.begin(Limits { memory_bytes: usize::MAX, ..self.limits })?;
+        self.instance.evaluate(Frame { head: meta, tail: Some(source.as_bytes()) }, self.limits, host)
     }
 
-    /// The image as it is now.
-    #[must_use]
-    pub fn image(&self) -> &Arc<Image> {
-        &self.image
+    /// What scripts have asked for since this was called last: what takes time.
+    pub fn asks(&mut self) -> Vec<Ask> {
+        self.instance.asks()
+    }
+
+    /// Forgets all that was evaluated.
+    ///
+    /// # Errors
+    /// None on this platform.
+    pub fn discard(&mut self) -> Result<(), Fault> {
+        self.instance.restore()
+    }
+
+    /// The image with all that was evaluated.
+    ///
+    /// # Errors
+    /// None on this platform.
+    pub fn into_image(self) -> Result<Arc<Image>, Fault> {
+        Ok(Image::of(&self.instance))
     }
 }

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use millrace_engine::{Fault, Frame, Host, Image, Instance, Limits, Loaded, Loader, Message, Step};
+use millrace_engine::{Fault, Frame, Host, Image, Instance, Limits, Loader, Message, Step};
 
 const LIMITS: Limits = Limits { fuel: 20_000_000, memory_bytes: 64 << 20 };
 
@@ -41,15 +41,16 @@ impl Host for Recorder {
 }
 
 fn loader() -> Loader {
-    Loader::new(include_str!("prelude.js"), Limits { fuel: i32::MAX, ..LIMITS }, &Recorder::default()).unwrap()
+    let base = Image::base(include_str!("prelude.js"), Limits { fuel: i32::MAX, ..LIMITS }, &Recorder::default());
+    Loader::on(&base.unwrap(), LIMITS).unwrap()
 }
 
 /// An image with one script, a function of `input` and `bytes`.
 fn image(function: &str) -> Arc<Image> {
     let mut loader = loader();
-    let loaded = loader.script(r#"{"path":"a.ts"}"#, function, &Recorder::default(), |_| true);
-    assert_eq!(loaded, Ok(Loaded::Kept("loaded".into())));
-    Arc::clone(loader.image())
+    let loaded = loader.script(r#"{"path":"a.ts"}"#, function, &Recorder::default());
+    assert_eq!(loaded, done("loaded"));
+    loader.into_image().unwrap()
 }
 
 fn call(instance: &mut Instance, input: &str) -> Result<Step, Fault> {
@@ -204,27 +205,59 @@ fn exceptions_are_told() {
 }
 
 #[test]
-fn a_script_that_fails_or_asks_while_it_loads_is_not_kept() {
+fn scripts_are_evaluated_into_one_image_and_what_was_is_discarded() {
     let mut loader = loader();
     let host = Recorder::default();
-    let mut script = |source: &str, keep: bool| loader.script(r#"{"path":"a.ts"}"#, source, &host, |_| keep);
-    assert_eq!(script("ask(1, 1); globalThis.gone = 1; () => 1", true), Ok(Loaded::Refused("loaded".into())));
-    assert_eq!(script("globalThis.gone = 1; () => 1", false), Ok(Loaded::Refused("loaded".into())));
-    let threw = script("globalThis.gone = 1; throw new Error('no')", true);
-    assert!(matches!(threw, Ok(Loaded::Threw(text)) if text.starts_with(r#"{"message":"Error: no","#)));
-    assert!(matches!(script("(a b)", true), Ok(Loaded::Threw(text)) if text.starts_with(r#"{"message":"SyntaxError"#)));
-    assert_eq!(script("for (;;);", true), Err(Fault::Fuel));
-    assert_eq!(script("globalThis.kept = 1; () => [typeof gone, kept]", true), Ok(Loaded::Kept("loaded".into())));
-    assert_eq!(call(&mut Instance::new(loader.image()).unwrap(), "1"), done(r#"{"value":["undefined",1]}"#));
+    let script = |loader: &mut Loader, source: &str| loader.script(r#"{"path":"a.ts"}"#, source, &host);
+    assert_eq!(script(&mut loader, "ask(1, 1); globalThis.gone = 1; () => 1"), done("loaded"));
+    assert_eq!(loader.asks().len(), 1);
+    let threw = script(&mut loader, "globalThis.gone = 1; throw new Error('no')");
+    assert!(matches!(threw, Ok(Step::Threw(text)) if text.starts_with(r#"{"message":"Error: no","#)));
+    assert!(matches!(script(&mut loader, "(a b)"), Ok(Step::Threw(text)) if text.starts_with(r#"{"message":"SyntaxError"#)));
+    assert_eq!(script(&mut loader, "for (;;);"), Err(Fault::Fuel));
+    loader.discard().unwrap();
+    assert_eq!(script(&mut loader, "globalThis.kept = 1; () => [typeof gone, kept]"), done("loaded"));
+    assert_eq!(script(&mut loader, "kept++; () => [typeof gone, kept]"), done("loaded"));
+    let image = loader.into_image().unwrap();
+    assert_eq!(call(&mut Instance::new(&image).unwrap(), "1"), done(r#"{"value":["undefined",2]}"#));
+}
+
+#[test]
+fn scripts_of_a_call_share_an_instance() {
+    let image = image("input => { globalThis.n = (globalThis.n ?? 0) + input; return n }");
+    let mut instance = Instance::new(&image).unwrap();
+    let host = Recorder::default();
+    let message = Frame::text(r#"{"path":"a.ts","input":1}"#);
+    for value in 1..4 {
+        instance.begin(LIMITS).unwrap();
+        assert_eq!(instance.go_on(message, LIMITS, &host), done(&format!("{{\"value\":{value}}}")));
+    }
+    // What is left to be done reaches nobody, and has an end.
+    let left = |instance: &mut Instance, body: &str| {
+        instance.restore().unwrap();
+        instance.begin(LIMITS).unwrap();
+        let text = format!(r#"{{"eval":"() => {{ {body}; throw 1 }}"}}"#);
+        drop(instance.go_on(Frame::text(&text), LIMITS, &host));
+        let ticket = instance.asks().first().map(|ask| ask.ticket);
+        let is_done = instance.drain(&host);
+        instance.begin(LIMITS).unwrap();
+        (is_done, ticket.map(|ticket| instance.settle(ticket, true, Frame::text("1"), &host)))
+    };
+    assert_eq!(left(&mut instance, "ask(1, 1)"), (true, Some(Ok(Step::Late))));
+    assert_eq!(left(&mut instance, "(async () => { for (;;) await 1 })()"), (false, None));
+    assert_eq!(left(&mut instance, "Promise.resolve().then(() => { for (;;); })"), (false, None));
+    instance.restore().unwrap();
+    assert_eq!(call(&mut instance, "1"), done(r#"{"value":1}"#));
 }
 
 #[test]
 fn a_script_that_is_not_kept_is_evaluated_for_a_call() {
     let host = Recorder::default();
-    let loader = loader();
-    let mut instance = Instance::new(loader.image()).unwrap();
+    let mut instance = Instance::new(&loader().into_image().unwrap()).unwrap();
     for _ in 0..2 {
         let script = Frame { head: r#"{"path":"a.ts"}"#, tail: Some(b"globalThis.n = (globalThis.n ?? 0) + 1; () => [n, Date.now()]") };
+        instance.restore().unwrap();
+        instance.begin(LIMITS).unwrap();
         assert_eq!(instance.evaluate(script, LIMITS, &host), done("loaded"));
         let step = instance.go_on(Frame::text(r#"{"path":"a.ts"}"#), LIMITS, &host);
         assert_eq!(step, done(r#"{"value":[1,1700000000123]}"#));

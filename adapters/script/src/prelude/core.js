@@ -1,13 +1,13 @@
 // The prelude: what stands around the scripts in an instance. It is evaluated once, and is part of every image; what it keeps in variables is
-// that of one call, because the image is put back before the next one. A script may change built-ins, which is its own loss; what the prelude
-// itself needs of them it takes before any script runs, where that is cheap.
+// that of one call, because the image is put back before the next one. The scripts of a call run one after the other (`begin`). A script may
+// change built-ins, which is its call's own loss; what the prelude itself needs of them it takes before any script runs, where that is cheap.
 //
 // The other side is adapters/script/src/wire.rs: the numbers and shapes are the same there.
 
 const ASK = { fetch: 1, query: 2, timer: 3 };
 const SAY = {
   log: 10, progress: 11, requireInput: 12, urlParse: 13, urlSet: 14, formParse: 15, formSerialize: 16, digest: 17, clearTimer: 18, aborted: 19,
-  refused: 20, isUtf8: 21,
+  refused: 20, isUtf8: 21, took: 22,
 };
 const LEVEL = { debug: 0, info: 1, warn: 2, error: 3 };
 const OPERATOR = 0;
@@ -21,6 +21,7 @@ const MAX_QUESTION_LENGTH = 64 << 10;
 const MAX_BUFFER_LENGTH = 64 << 20;
 const MAX_DELAY_MS = 2147483647;
 const MAX_FRAMES = 8;
+const MAX_TOOK = 20;
 const ELEMENT_LENGTH = 32;
 
 const { parse, stringify, rawJSON } = JSON;
@@ -31,6 +32,7 @@ const objectPrototype = Object.prototype;
 const errorPrototype = Error.prototype;
 const toStringTag = Symbol.toStringTag;
 const promiseConstructor = Promise;
+const weakMapConstructor = WeakMap;
 const dateToJSON = Date.prototype.toISOString;
 const valueOf = { Number: Number.prototype.valueOf, String: String.prototype.valueOf, Boolean: Boolean.prototype.valueOf, BigInt: BigInt.prototype.valueOf };
 const typedArray = getPrototypeOf(Uint8Array.prototype);
@@ -67,6 +69,13 @@ const trimmed = stack => {
 };
 const where = () => trimmed(new Error().stack);
 
+// Where `check` loads the scripts, it is told what they take while they are evaluated, and where.
+let isTelling = false;
+let tookCount = 0;
+const took = what => {
+  if (isTelling && tookCount++ < MAX_TOOK) say(SAY.took, [what, wellFormed(String(new Error().stack))]);
+};
+
 // questions to the host
 
 const open = new Map(); // id → { ok, failed, name, stack, turn }
@@ -84,6 +93,7 @@ const hostError = (constructor, { message, code, cause }, stack) => {
 };
 
 const ask = (kind, value, bytes, constructor, name, stack, ok, failed) => {
+  took('outside');
   const id = native.ask(kind, stringify(value), bytes);
   open.set(id, { ok, failed: reason => failed(hostError(constructor, reason, stack)), name, stack, turn });
   return id;
@@ -359,7 +369,7 @@ const built = value => (typeof value === 'object' && value !== null ? build(valu
 const global = (name, value) => defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
 global('self', globalThis);
 global('global', globalThis);
-defineProperty(Math, 'random', { value: { random: () => native.fraction() }.random, writable: true, enumerable: false, configurable: true });
+defineProperty(Math, 'random', { value: { random: () => (took('random'), native.fraction()) }.random, writable: true, enumerable: false, configurable: true });
 
 // As answers have it: JSON has no integers of its own.
 defineProperty(BigInt.prototype, 'toJSON', {
@@ -374,7 +384,10 @@ defineProperty(BigInt.prototype, 'toJSON', {
   configurable: true,
 });
 
-const log = (reader, level, text) => void say(SAY.log, [reader, level, wellFormed(text)]);
+const log = (reader, level, text) => {
+  took('log');
+  say(SAY.log, [reader, level, wellFormed(text)]);
+};
 
 // A value in a line for the operator: text as it is, an object as JSON.
 const shown = value => {
@@ -433,6 +446,7 @@ const timer = (name, repeats, work, ms, values) => {
   const delay = Number(ms);
   const delayMs = delay > 0 && delay <= MAX_DELAY_MS ? Math.trunc(delay) : 0;
   const id = ++lastTimer;
+  took('timer');
   const start = again => {
     const question = native.ask(ASK.timer, stringify([delayMs, again]));
     timers.set(id, question);
@@ -507,6 +521,7 @@ web(
       return 0;
     },
     random(length) {
+      took('random');
       const bytes = new Uint8Array(length);
       native.random(bytes);
       return bytes;
@@ -698,11 +713,25 @@ const contextOf = (data, required) => {
 
 // the call
 
-let program; // { exports } or { promise } or { threw }
+const programs = new Map(); // number of the script → { exports } or { promise } or { threw }
+let loading; // the number of the one that was loaded last
 let message;
 let outcome; // { value } or { threw }, once the script is done
 let answer; // what the host is told
 let lateRounds = 0;
+let lastScript = 0;
+
+// What an earlier script of the call has left is not of the next one. What it keeps in its variables stays.
+const begin = () => {
+  open.clear();
+  timers.clear();
+  watched.clear();
+  causes = new weakMapConstructor();
+  causesCount = repliesCount = lateRounds = tookCount = 0;
+  message = outcome = answer = undefined;
+  lastScript++;
+  native.forget();
+};
 
 const describe = value => {
   if (typeof value === 'string') return value;
@@ -810,45 +839,80 @@ const leftOver = isBusy => {
   const { message: text, stack, cause, reply } = told.threw;
   return leftBehind(`a promise was rejected, and nothing awaits it or catches that: ${text ?? ''}`, stack, cause, reply);
 };
-const callsAre = async (name, payload, ctx) => {
+const callsAre = async (number, name, payload, ctx) => {
+  const script = lastScript;
+  const ends = made => {
+    if (script === lastScript) outcome ??= made;
+  };
   try {
+    let program = programs.get(number);
+    if (program.promise) {
+      try {
+        await program.promise;
+      } catch {}
+      program = programs.get(number);
+    }
     if (program.threw) throw program.threw.error;
-    if (program.promise) program.exports = await program.promise;
     const { exports } = program;
     const isObject = (typeof exports === 'object' || typeof exports === 'function') && exports !== null;
     const run = isObject ? exports[name] : undefined;
-    if (run === undefined) outcome ??= { broken: 'missing' };
-    else if (typeof run !== 'function') outcome ??= { broken: 'no function' };
+    if (run === undefined) ends({ broken: 'missing' });
+    else if (typeof run !== 'function') ends({ broken: 'no function' });
     else {
       const value = await run(payload, ctx);
-      outcome ??= { value };
+      ends({ value });
     }
   } catch (error) {
-    outcome ??= { threw: error };
+    ends({ threw: error });
   }
+};
+// Why a script cannot be loaded.
+const failureOf = error => {
+  let text = '';
+  let stack;
+  try {
+    text = typeof error === 'object' && error !== null && !isError(error) ? describe(error) : String(error);
+    if (typeof error === 'object' && error !== null && typeof error.stack === 'string') stack = error.stack;
+  } catch {}
+  return stringify({ message: wellFormed(text), stack });
+};
+const loaded = () => {
+  const program = programs.get(loading);
+  if (!program || program.promise) return undefined;
+  if (program.threw) return failureOf(program.threw.error);
+  const unhandled = native.unhandled();
+  if (unhandled === undefined) return 'loaded';
+  return failureOf(isArray(unhandled) ? unhandled[0] : 'more promises were rejected at a time than are kept');
 };
 
 return {
   load(meta, value) {
+    begin();
+    loading = meta.script;
+    if (meta.tells && !isTelling) {
+      isTelling = true;
+      native.on_clock(() => took('clock'));
+    }
+    const keep = program => void programs.set(meta.script, program);
     try {
       const exports = value(millrace);
-      program = classOf(exports) === 'Promise' ? { promise: exports } : { exports };
+      keep(classOf(exports) === 'Promise' ? { promise: exports } : { exports });
     } catch (error) {
-      program = { threw: { error } };
+      keep({ threw: { error } });
       return;
     }
-    if (program.promise) {
-      promiseConstructor.prototype.then.call(program.promise, exports => (program = { exports }), error => (program = { threw: { error } }));
-    }
+    const { promise } = programs.get(meta.script);
+    if (promise) promiseConstructor.prototype.then.call(promise, exports => keep({ exports }), error => keep({ threw: { error } }));
   },
   enter(given) {
+    if (!given.isLoaded) begin();
     turn++;
     message = given;
     const payload = withBigs(given.payload, given.payloadBigs);
     const ctx = contextOf(withBigs(given.ctx, given.ctxBigs), given.required);
     // The same object: in both, a variable that is not set throws.
     if (given.hasEnv) payload.env = ctx.env;
-    callsAre(given.export, payload, ctx);
+    callsAre(given.script, given.export, payload, ctx);
   },
   settle(id, isAnswer, value, bytes) {
     turn++;
@@ -860,9 +924,7 @@ return {
   },
   poll(isBusy) {
     if (!message) {
-      if (isBusy) return false;
-      if (!program || program.promise) return undefined;
-      return program.threw ? 'threw' : 'loaded';
+      return isBusy ? false : loaded();
     }
     if (!outcome) return isBusy ? false : undefined;
     if (!answer) {

@@ -15,8 +15,8 @@ use millrace_core::{
     cancel::Cancel,
     headers::Headers,
     ports::{
-        Fetched, HttpRequest, HttpResponse, Invocation, LocalFuture, LogLevel, LogReader, Redirect, Returned, ScriptEngine, ScriptFault,
-        ScriptHost,
+        CallStore, Fetched, HttpRequest, HttpResponse, Invocation, LocalFuture, LogLevel, LogReader, Redirect, Returned, ScriptEngine,
+        ScriptFault, ScriptHost,
     },
     value::{Rows, Value},
 };
@@ -164,7 +164,7 @@ pub fn poll_once<T>(future: Pin<&mut impl Future<Output = T>>) -> Poll<T> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-pub const LIMITS: ScriptLimits = ScriptLimits { loops: 2_000_000, recursion: 400, memory_bytes: 64 << 20, output_bytes: 100_000 };
+pub const LIMITS: ScriptLimits = ScriptLimits { loops: 2_000_000, memory_bytes: 64 << 20, output_bytes: 100_000 };
 
 pub struct Setup {
     pub scripts: Vec<Script>,
@@ -178,12 +178,8 @@ pub struct Setup {
 impl Setup {
     /// Each program is the body of `(host) => { … }` and returns the exports.
     pub fn new(programs: &[&str]) -> Self {
-        let script = |(index, program): (usize, &&str)| Script {
-            path: format!("app/tools/{index}.ts"),
-            program: (*program).to_owned(),
-            changes_built_ins: false,
-            map: None,
-        };
+        let script =
+            |(index, program): (usize, &&str)| Script { path: format!("app/tools/{index}.ts"), program: (*program).to_owned(), map: None };
         Self {
             scripts: programs.iter().enumerate().map(script).collect(),
             host: Host::default(),
@@ -199,13 +195,19 @@ impl Setup {
     }
 
     pub async fn start_until(&self, index: usize, payload: &Json, deadline_ms: u64) -> Result<Returned, ScriptFault> {
+        self.start_in(&CallStore::default(), index, payload, deadline_ms).await
+    }
+
+    /// Calls a script as one of those that share a store.
+    pub async fn start_in(&self, store: &CallStore, index: usize, payload: &Json, deadline_ms: u64) -> Result<Returned, ScriptFault> {
         let invocation = Invocation {
+            scripts: &self.scripts,
             index,
             script: &self.scripts[index],
             export: "default",
             payload,
             ctx: &self.ctx,
-            store: &millrace_core::ports::CallStore::default(),
+            store,
             limits: self.limits,
             deadline_ms,
             cancel: &self.cancel,

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::{
-    instance::{Instance, broken},
+    instance::{Instance, broken, pointer},
     mapped::Bytes,
 };
 use crate::{
-    border::{Fault, Host, Limits, Loaded, Step},
+    border::{Ask, Fault, Host, Limits, Step},
     frame::Frame,
 };
 
@@ -18,6 +18,22 @@ pub struct Image {
 }
 
 impl Image {
+    /// Evaluates the prelude: a script that comes to a function, which is called with what the module offers, and returns the functions
+    /// `load`, `enter`, `settle` and `poll`. See engine/glue.c.
+    ///
+    /// # Errors
+    /// A [`Fault`], or [`Fault::Broken`] with what the prelude threw.
+    pub fn base(prelude: &str, limits: Limits, host: &dyn Host) -> Result<Arc<Self>, Fault> {
+        let mut instance = Instance::empty()?;
+        instance.start(limits.memory_bytes, host)?;
+        instance.begin(Limits { memory_bytes: usize::MAX, ..limits })?;
+        let script = Frame { head: "{\"path\":\"<millrace>\"}", tail: Some(prelude.as_bytes()) };
+        match instance.eval(script, pointer(limits.memory_bytes), host)? {
+            Step::Done(_) => Self::of(&mut instance),
+            other => Err(Fault::Broken(format!("the prelude: {other:?}"))),
+        }
+    }
+
     /// The memory.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
@@ -45,62 +61,49 @@ impl Image {
     }
 }
 
-/// Makes an image, script by script.
+/// Evaluates scripts, one after the other in one instance, for an image.
 pub struct Loader {
     instance: Instance,
-    image: Arc<Image>,
     limits: Limits,
 }
 
 impl Loader {
-    /// Evaluates the prelude: a script that comes to a function, which is called with what the module offers, and returns the functions
-    /// `load`, `enter`, `settle` and `poll`. See engine/glue.c.
-    ///
-    /// # Errors
-    /// A [`Fault`], or [`Fault::Broken`] with what the prelude threw.
-    pub fn new(prelude: &str, limits: Limits, host: &dyn Host) -> Result<Self, Fault> {
-        let mut instance = Instance::empty()?;
-        instance.start(limits.memory_bytes, host)?;
-        let script = Frame { head: "{\"path\":\"<millrace>\"}", tail: Some(prelude.as_bytes()) };
-        match instance.eval(script, limits.fuel, host)? {
-            Step::Done(_) => {}
-            other => return Err(Fault::Broken(format!("the prelude: {other:?}"))),
-        }
-        Self::on(&Image::of(&mut instance)?, limits)
-    }
-
-    /// One that goes on where an image ends.
+    /// One that goes on where an image ends. The limits are those of each script; the memory is that of all of them together.
     ///
     /// # Errors
     /// [`Fault::Broken`] where the operating system gives no memory.
     pub fn on(image: &Arc<Image>, limits: Limits) -> Result<Self, Fault> {
-        Ok(Self { instance: Instance::new(image)?, image: Arc::clone(image), limits })
+        Ok(Self { instance: Instance::new(image)?, limits })
     }
 
-    /// Evaluates a script, and hands what it comes to to the prelude's `load`, with `meta`: JSON with a `path`, by which stacks name it. `keep`
-    /// says afterwards whether it is to be part of the image.
+    /// Evaluates a script, and hands what it comes to to the prelude's `load`, with `meta`: JSON with a `path`, by which stacks name it. The step
+    /// has what the prelude's `poll` says of it.
     ///
     /// # Errors
-    /// A [`Fault`] that ended it. What was loaded before stays.
-    pub fn script(&mut self, meta: &str, source: &str, host: &dyn Host, keep: impl FnOnce(&str) -> bool) -> Result<Loaded, Fault> {
-        self.instance.restore()?;
-        let step = self.instance.eval(Frame { head: meta, tail: Some(source.as_bytes()) }, self.limits.fuel, host)?;
-        let has_asked = !self.instance.asks().is_empty();
-        match step {
-            Step::Threw(text) => Ok(Loaded::Threw(text)),
-            Step::Done(text) if has_asked || !keep(&text) => Ok(Loaded::Refused(text)),
-            Step::Done(text) => {
-                self.image = Image::of(&mut self.instance)?;
-                self.instance = Instance::new(&self.image)?;
-                Ok(Loaded::Kept(text))
-            }
-            Step::Waits | Step::Late => Ok(Loaded::Waits),
-        }
+    /// A [`Fault`] that ended it. Then nothing can be done but to [`discard`](Self::discard).
+    pub fn script(&mut self, meta: &str, source: &str, host: &dyn Host) -> Result<Step, Fault> {
+        self.instance.begin(Limits { memory_bytes: usize::MAX, ..self.limits })?;
+        self.instance.evaluate(Frame { head: meta, tail: Some(source.as_bytes()) }, self.limits, host)
     }
 
-    /// The image as it is now.
-    #[must_use]
-    pub fn image(&self) -> &Arc<Image> {
-        &self.image
+    /// What scripts have asked for since this was called last: what takes time.
+    pub fn asks(&mut self) -> Vec<Ask> {
+        self.instance.asks()
+    }
+
+    /// Forgets all that was evaluated.
+    ///
+    /// # Errors
+    /// [`Fault::Broken`] where the operating system gives no memory.
+    pub fn discard(&mut self) -> Result<(), Fault> {
+        self.instance.restore()
+    }
+
+    /// The image with all that was evaluated.
+    ///
+    /// # Errors
+    /// [`Fault::Broken`] where the operating system gives no memory.
+    pub fn into_image(mut self) -> Result<Arc<Image>, Fault> {
+        Image::of(&mut self.instance)
     }
 }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     WASM_PAGE,
-    border::{Ask, Fault, Host, Limits, SCRIPT_STACK_BYTES, Step, Ticket},
+    border::{Ask, DRAIN_FUEL, Fault, Host, Limits, SCRIPT_STACK_BYTES, Step, Ticket},
     frame::Frame,
 };
 
@@ -39,8 +39,9 @@ pub struct Instance {
 struct Exports {
     init: TypedFunc<(i32, i32), ()>,
     alloc: TypedFunc<i32, i32>,
-    eval: TypedFunc<(i32, i32), i32>,
+    eval: TypedFunc<(i32, i32, i32), i32>,
     call: TypedFunc<(i32, i32, i32), i32>,
+    drain: TypedFunc<(), i32>,
     settle: TypedFunc<(i32, i32, i32, i32), i32>,
     out: TypedFunc<(), i32>,
     out_len: TypedFunc<(), i32>,
@@ -77,6 +78,7 @@ impl Instance {
             alloc: function!("alloc"),
             eval: function!("eval"),
             call: function!("call"),
+            drain: function!("drain"),
             settle: function!("settle"),
             out: function!("out"),
             out_len: function!("out_len"),
@@ -105,8 +107,7 @@ impl Instance {
         if !self.is_used {
             return Ok(());
         }
-        let state = self.store.data_mut();
-        let generation = state.generation + 1;
+        let generation = self.store.data().generation;
         if self.memory.data_size(&self.store) > image.bytes().len() + MAX_KEPT_GROWTH {
             *self = Self::new(&image)?;
         } else {
@@ -114,10 +115,8 @@ impl Instance {
             let stack_pointer = image.stack_pointer().cast_signed();
             self.stack_pointer.set(&mut self.store, Val::I32(stack_pointer)).map_err(broken)?;
         }
-        let state = self.store.data_mut();
-        state.generation = generation;
-        state.asks.clear();
-        state.asked_bytes = 0;
+        self.store.data_mut().generation = generation;
+        self.forget_questions();
         self.is_used = false;
         Ok(())
     }
@@ -127,8 +126,36 @@ impl Instance {
     /// # Errors
     /// A [`Fault`] that ended it.
     pub fn call(&mut self, message: Frame<'_>, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
+        self.restore()?;
         self.begin(limits)?;
         self.go_on(message, limits, host)
+    }
+
+    /// Makes it ready for a script of a call, in what the one before it has left: the image, or another script of the same call. What that one
+    /// has asked for is answered to nobody.
+    ///
+    /// # Errors
+    /// None that is known.
+    pub fn begin(&mut self, limits: Limits) -> Result<(), Fault> {
+        self.is_used = true;
+        self.max_message = limits.memory_bytes;
+        self.forget_questions();
+        self.set_fuel(limits.fuel)
+    }
+
+    fn forget_questions(&mut self) {
+        let state = self.store.data_mut();
+        state.generation += 1;
+        state.asks.clear();
+        state.asked_bytes = 0;
+    }
+
+    /// Runs what a script that failed has left to be done, with nobody to answer it. Says whether all of it is done, within a small budget;
+    /// else the instance has to be restored.
+    pub fn drain(&mut self, host: &dyn Host) -> bool {
+        let done =
+            self.set_fuel(DRAIN_FUEL).and_then(|()| self.enter(host, |instance| instance.exports.drain.call(&mut instance.store, ())));
+        done == Ok(1)
     }
 
     /// Evaluates a script that is not part of the image, for the call that follows by [`go_on`](Self::go_on).
@@ -136,24 +163,20 @@ impl Instance {
     /// # Errors
     /// A [`Fault`] that ended it.
     pub fn evaluate(&mut self, script: Frame<'_>, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
-        self.begin(limits)?;
-        self.eval(script, limits.fuel, host)
+        let heap_end = self.heap_end(limits);
+        self.eval(script, heap_end, host)
     }
 
-    fn begin(&mut self, limits: Limits) -> Result<(), Fault> {
-        self.restore()?;
-        self.is_used = true;
-        self.max_message = limits.memory_bytes;
-        self.set_fuel(limits.fuel)
+    fn heap_end(&self, limits: Limits) -> i32 {
+        pointer(self.image.as_ref().map_or(0, |image| image.size()).saturating_add(limits.memory_bytes))
     }
 
-    /// Begins a call after [`evaluate`](Self::evaluate), with what that has left of its fuel.
+    /// Calls a script, with what is left of the fuel.
     ///
     /// # Errors
     /// A [`Fault`] that ended it.
     pub fn go_on(&mut self, message: Frame<'_>, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
-        let base = self.image.as_ref().map_or(0, |image| image.bytes().len());
-        let heap_end = pointer(base.saturating_add(limits.memory_bytes));
+        let heap_end = self.heap_end(limits);
         self.enter(host, |instance| {
             let (place, length) = instance.put(message)?;
             instance.exports.call.call(&mut instance.store, (place, length, heap_end))
@@ -178,12 +201,10 @@ impl Instance {
     }
 
     /// Evaluates a script.
-    pub(crate) fn eval(&mut self, script: Frame<'_>, fuel: i32, host: &dyn Host) -> Result<Step, Fault> {
-        self.is_used = true;
-        self.set_fuel(fuel)?;
+    pub(crate) fn eval(&mut self, script: Frame<'_>, heap_end: i32, host: &dyn Host) -> Result<Step, Fault> {
         self.enter(host, |instance| {
             let (place, length) = instance.put(script)?;
-            instance.exports.eval.call(&mut instance.store, (place, length))
+            instance.exports.eval.call(&mut instance.store, (place, length, heap_end))
         })
         .and_then(|state| self.step(state))
     }
@@ -280,7 +301,7 @@ impl Instance {
 }
 
 /// A place in the memory, or its end where it is not as large.
-fn pointer(place: usize) -> i32 {
+pub(crate) fn pointer(place: usize) -> i32 {
     u32::try_from(place).unwrap_or(u32::MAX).min(u32::MAX / WASM_PAGE as u32 * WASM_PAGE as u32).cast_signed()
 }
 

@@ -106,13 +106,18 @@ export function setFuel(machine, fuel) {
 }
 
 /** Evaluates a script. */
-export function evaluate(machine, frame) {
-  return machine.send("eval", frame, [], []);
+export function evaluate(machine, frame, heapEnd) {
+  return machine.send("eval", frame, [], [heapEnd]);
 }
 
 /** Begins a call. */
 export function call(machine, frame, heapEnd) {
   return machine.send("call", frame, [], [heapEnd]);
+}
+
+/** Runs what a script has left to be done; 1 where all of it is done. */
+export function drain(machine) {
+  return machine.enter(() => machine.exports.drain());
 }
 
 /** Answers a question. */
@@ -133,6 +138,11 @@ export function why(machine) {
 /** The questions since this was called last: number, kind and frame in turn. */
 export function asks(machine) {
   return machine.asks.splice(0);
+}
+
+/** Forgets the questions. */
+export function forgetAsks(machine) {
+  machine.asks.length = 0;
 }
 
 /** What is left of the fuel. */
