@@ -53,7 +53,7 @@ async fn run_in(pool: &Pool, invocation: &Invocation<'_>, held: &mut CallInstanc
     let bridge = Bridge::new(invocation);
     if held.has_left && !instance.drain(&bridge) {
         instance.restore().map_err(broken)?;
-        held.evaluated.clear();
+        held.forget();
     }
     let budget = Budget::new(&invocation.limits, invocation.deadline_ms.saturating_sub(invocation.host.now_ms()));
     instance.begin(budget.limits).map_err(broken)?;
@@ -69,16 +69,19 @@ async fn run_in(pool: &Pool, invocation: &Invocation<'_>, held: &mut CallInstanc
         last_timer: 0,
         fired_ms: None,
     };
-    let outcome = running.run(has_it).await;
+    let outcome = running.run(has_it, held.is_used).await;
     let is_trapped = running.is_trapped.get();
     drop(running);
     if is_trapped {
         instance.restore().map_err(broken)?;
-        held.evaluated.clear();
-    } else if !has_it && outcome.is_ok() {
-        held.evaluated.push(invocation.index);
+        held.forget();
+    } else {
+        held.is_used = true;
+        held.has_left = outcome.is_err();
+        if !has_it && outcome.is_ok() {
+            held.evaluated.push(invocation.index);
+        }
     }
-    held.has_left = outcome.is_err();
     held.put(instance);
     outcome
 }
@@ -126,9 +129,9 @@ struct RunningScript<'a> {
 }
 
 impl RunningScript<'_> {
-    async fn run(&mut self, has_it: bool) -> Result<Returned, ScriptFault> {
+    async fn run(&mut self, has_it: bool, is_used: bool) -> Result<Returned, ScriptFault> {
         let invocation = self.invocation;
-        let message = wire::call(invocation, !has_it);
+        let message = wire::call(invocation, has_it && is_used);
         let mut step = if has_it {
             self.instance.go_on(Frame::text(&message), self.budget.limits, self.bridge)
         } else {

@@ -49,6 +49,8 @@ pub(crate) struct PoolSlot(Rc<Pool>);
 pub(crate) struct CallInstance {
     slot: PoolSlot,
     instance: Option<Instance>,
+    /// Whether a script of the call has run in it.
+    pub(crate) is_used: bool,
     /// Whether there may be something left to be done.
     pub(crate) has_left: bool,
     /// The scripts that are no part of the image, and were evaluated for this call.
@@ -58,7 +60,7 @@ pub(crate) struct CallInstance {
 impl CallInstance {
     /// In a place.
     pub(crate) fn new(slot: PoolSlot) -> Self {
-        Self { slot, instance: None, has_left: false, evaluated: Vec::new() }
+        Self { slot, instance: None, is_used: false, has_left: false, evaluated: Vec::new() }
     }
 
     /// The instance: as the call's last script has left it, or a new one. Whoever takes it puts it back, or it is given up.
@@ -66,11 +68,17 @@ impl CallInstance {
         match self.instance.take() {
             Some(instance) => Ok(instance),
             None => {
-                self.has_left = false;
-                self.evaluated.clear();
+                self.forget();
                 self.slot.0.take(program)
             }
         }
+    }
+
+    /// Notes that the instance is as the image has it.
+    pub(crate) fn forget(&mut self) {
+        self.is_used = false;
+        self.has_left = false;
+        self.evaluated.clear();
     }
 
     /// Keeps the instance for the call's next script.

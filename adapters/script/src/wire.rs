@@ -112,8 +112,8 @@ fn find_bigs(json: &Json, path: &mut Vec<Json>, found: &mut Vec<Json>) {
     }
 }
 
-/// The message that calls a script, which may have been evaluated for it just now.
-pub(crate) fn call(invocation: &Invocation<'_>, is_loaded: bool) -> String {
+/// The message that calls a script, which may be the next one in an instance that others have used.
+pub(crate) fn call(invocation: &Invocation<'_>, is_next: bool) -> String {
     let Invocation { index, export, payload, ctx, limits, host, .. } = invocation;
     let required: Vec<Json> = host.required_variables().iter().map(|name| Json::from(name.as_str())).collect();
     let mut message = String::with_capacity(256);
@@ -125,7 +125,9 @@ pub(crate) fn call(invocation: &Invocation<'_>, is_loaded: bool) -> String {
         let _ = std::fmt::Write::write_fmt(&mut message, format_args!("{value}"));
     };
     member("script", index);
-    member("isLoaded", &is_loaded);
+    if is_next {
+        member("isNext", &true);
+    }
     member("export", &Json::from(*export));
     member("payload", payload);
     member("ctx", ctx);

@@ -161,6 +161,7 @@ fn the_loader_says_what_came_of_each_script() {
         "async (host) => { await new Promise(() => {}) }",
         "(host) => { Promise.reject(new TypeError('nobody')); return {} }",
         "(host) => { host.requireInput({}); return {} }",
+        "(host) => { queueMicrotask(() => { throw new Error('later') }); return {} }",
         "(host) => ({ default: 1 })",
     ]);
     let faults: Vec<Option<&str>> = loads.iter().map(|load| load.fault.as_ref().map(|fault| fault.message.as_str())).collect();
@@ -176,12 +177,13 @@ fn the_loader_says_what_came_of_each_script() {
             Some("a module waits for a promise that nothing can settle"),
             Some("TypeError: nobody"),
             Some("Error: `requireInput` works in a call only"),
+            Some("Error: later"),
             None,
         ]
     );
     assert_eq!(
         loads.iter().map(|load| load.awaits).collect::<Vec<_>>(),
-        [false, false, false, false, false, true, false, false, false, false]
+        [false, false, false, false, false, true, false, false, false, false, false]
     );
     let place = |index: usize| {
         let stack = loads[index].fault.as_ref()?.stack.as_deref()?;

@@ -880,6 +880,7 @@ const loaded = () => {
   const program = programs.get(loading);
   if (!program || program.promise) return undefined;
   if (program.threw) return failureOf(program.threw.error);
+  if (outcome) return failureOf(outcome.threw);
   const unhandled = native.unhandled();
   if (unhandled === undefined) return 'loaded';
   return failureOf(isArray(unhandled) ? unhandled[0] : 'more promises were rejected at a time than are kept');
@@ -905,7 +906,8 @@ return {
     if (promise) promiseConstructor.prototype.then.call(promise, exports => keep({ exports }), error => keep({ threw: { error } }));
   },
   enter(given) {
-    if (!given.isLoaded) begin();
+    // Not for the first script of a call: loading has begun it.
+    if (given.isNext) begin();
     turn++;
     message = given;
     const payload = withBigs(given.payload, given.payloadBigs);
