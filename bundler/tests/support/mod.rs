@@ -74,6 +74,8 @@ const PRELUDE: &str = "native => {
   const text = value => JSON.stringify(String(value));
   return {
     load(meta, value) { Promise.resolve(value).then(made => { told = `{\"made\":${text(made)}}` }, error => { told = `{\"threw\":${text(error)}}` }) },
+    enter() {},
+    settle() {},
     poll(isBusy) { return isBusy ? false : told },
   };
 }";
