@@ -189,7 +189,7 @@ fn the_loader_says_what_came_of_each_script() {
         let stack = loads[index].fault.as_ref()?.stack.as_deref()?;
         scripts[index].calls(stack).next().map(|call| (call.line, call.column))
     };
-    assert_eq!((place(1), place(2)), (Some((2, 23)), Some((1, 14))));
+    assert_eq!((place(1), place(2)), (Some((2, 21)), Some((1, 14))));
 }
 
 #[test]
