@@ -27,6 +27,7 @@ const ELEMENT_LENGTH = 32;
 const { parse, stringify, rawJSON } = JSON;
 const { create, defineProperty, freeze, getPrototypeOf, keys } = Object;
 const { apply } = Reflect;
+const { ceil, max, min, trunc } = Math;
 const isArray = Array.isArray;
 const objectPrototype = Object.prototype;
 const errorPrototype = Error.prototype;
@@ -222,7 +223,7 @@ const walker = (root, room, isParameter) => {
     return made;
   };
   const list = value => {
-    const length = Math.min(Math.max(Math.trunc(Number(value.length)) || 0, 0), Number.MAX_SAFE_INTEGER);
+    const length = min(max(trunc(Number(value.length)) || 0, 0), Number.MAX_SAFE_INTEGER);
     spend(2);
     if (length > left) throw TOO_LONG;
     const made = new Array(length);
@@ -331,7 +332,7 @@ const toolErrorOptions = options => {
   if (after !== undefined) {
     const seconds = Number(after);
     if (!(seconds >= 0 && seconds <= 1e9)) throw new RangeError('`retry_after` of `toolError` must be a number of seconds, zero or more');
-    reply.retry_after = Math.ceil(seconds);
+    reply.retry_after = ceil(seconds);
   }
   return reply;
 };
@@ -444,7 +445,7 @@ const timer = (name, repeats, work, ms, values) => {
   callback(name, work);
   if (timers.size >= MAX_PENDING) throw new RangeError('too many timers at a time');
   const delay = Number(ms);
-  const delayMs = delay > 0 && delay <= MAX_DELAY_MS ? Math.trunc(delay) : 0;
+  const delayMs = delay > 0 && delay <= MAX_DELAY_MS ? trunc(delay) : 0;
   const id = ++lastTimer;
   took('timer');
   const start = again => {
@@ -512,7 +513,7 @@ web(
       return native.decode(hasMark && !keepMark ? bytes.subarray(3) : bytes);
     },
     utf8Tail(bytes) {
-      for (let length = 1; length <= Math.min(bytes.length, 3); length++) {
+      for (let length = 1; length <= min(bytes.length, 3); length++) {
         const byte = bytes[bytes.length - length];
         if (byte >= 0x80 && byte <= 0xbf) continue;
         const needed = byte >= 0xc2 && byte <= 0xdf ? 2 : byte >= 0xe0 && byte <= 0xef ? 3 : byte >= 0xf0 && byte <= 0xf4 ? 4 : 0;
