@@ -288,7 +288,7 @@ fn read(
     let scope_of_key = scope.of_confirm();
     let errors = errors(compiler, &reading, &scope.of_rules(), wanted);
     let rows = execute.as_ref().is_some_and(|execute| execute.gives_rows(map_output.is_some()));
-    let returned = presenters.returns(compiler, &document, &name, &declared, input_schema.is_some(), rows);
+    let returned = presenters.returns(compiler, &document, &name, &declared, input_schema.as_ref(), rows);
     let locked = execute.as_ref().and_then(|execute| locked::of_tool(compiler, &reading, execute));
     let mut output = output;
     let mut advertised = output.clone().map(without_lengths);
