@@ -136,7 +136,7 @@ const STRUCTURED: Field = Field::new(
 pub(crate) struct Returned {
     /// The presenter's place.
     pub(crate) place: u32,
-    /// `outputSchema`, where the data is sent as structured content.
+    /// The schema of the result before what is hidden becomes visible, where the data is sent as structured content.
     pub(crate) schema: Option<Value>,
     /// The inputs that it adds.
     pub(crate) inputs: Vec<DeclaredInput>,

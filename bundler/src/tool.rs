@@ -18,7 +18,7 @@ use crate::{
     lock,
     middleware::{self, MIDDLEWARE},
     names::{from_path, is_name, meant},
-    portable::{of_result, without_lengths},
+    portable::{as_sent, of_result},
     presenter::{Presenters, RETURNS, Returned},
     root::{EXPOSE, STYLE, SUBSTITUTION, error_style, expose},
     scope::{ContextShape, PathScope, ToolScope},
@@ -291,7 +291,7 @@ fn read(
     let returned = presenters.returns(compiler, &document, &name, &declared, input_schema.as_ref(), rows);
     let locked = execute.as_ref().and_then(|execute| locked::of_tool(compiler, &reading, execute));
     let mut output = output;
-    let mut advertised = output.clone().map(without_lengths);
+    let mut advertised = output.clone().map(as_sent);
     if document.root.at("output").is_none() && map_output.is_none() && !compiler.imported {
         output = locked.as_deref().map(lock::schema);
         advertised = output.as_ref().map(of_result);
@@ -302,7 +302,8 @@ fn read(
     }
     if let Some(returned) = &returned {
         // A presenter holds the result to its schema itself.
-        (output, advertised) = (None, returned.schema.clone());
+        (output, advertised) = (None, returned.schema.clone().map(as_sent));
+        compiler.presented.extend(returned.schema.clone().map(|schema| (name.clone(), schema)));
     }
     let limits = LimitSettings::read(&document, node.at("limits")).or(&outer.limits).or(&root.limits);
     let limits = limits.resolve(compiler, &name, &scope, advertised.is_some());
