@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ops::Range, rc::Rc};
 
-use millrace_core::app::{Access, Auth, Errors, Execute, Input, Part, Root, ScriptRef, Tool};
+use millrace_core::app::{Access, Auth, Errors, Execute, Input, Middleware, Part, Root, ScriptRef, Tool};
 
 use crate::{
     adapter::Adapters,
@@ -31,6 +31,7 @@ use crate::{
     yaml::{Document, Node},
 };
 
+mod beside;
 mod cache;
 mod execute;
 mod hidden;
@@ -328,11 +329,12 @@ fn read(
         repeats: idempotency.is_some(),
     };
     let sync = sync::read(compiler, &root.sync, synced, adapters);
-    let runs_scripts = matches!(execute, Execute::Script(_))
-        || map_input.is_some()
-        || map_output.is_some()
-        || context.factories().next().is_some()
-        || middleware.iter().any(|entry| entry.scripts().next().is_some());
+    let beside = || {
+        let mappers = map_input.iter().chain(&map_output);
+        mappers.chain(context.factories()).chain(middleware.iter().flat_map(Middleware::scripts))
+    };
+    let runs_scripts = matches!(execute, Execute::Script(_)) || beside().next().is_some();
+    let scripts_write = beside::may_write(compiler, &adapters.list, !root.fetch_allow.is_empty(), beside());
     let mut inputs = inputs;
     let mut returns = None;
     if let Some(Returned { place, schema: _, inputs: added }) = returned {
@@ -353,6 +355,7 @@ fn read(
         effect,
         repeats: idempotency.is_some(),
         stays_inside,
+        scripts_write,
         changes_nothing: effect.is_none() && stays_inside && adapters.list.iter().all(|adapter| adapter.read_only),
     };
     let looks = ListedParts {
