@@ -23,7 +23,7 @@ mod selection;
 mod table;
 
 pub use reference::reference_markdown;
-pub(crate) use schema::{Side, check as check_schema};
+pub(crate) use schema::{Side, check as check_schema, check_inputs};
 pub(crate) use selection::Selection;
 use table::{Construct, NAMES, Row, costs};
 
@@ -78,6 +78,9 @@ pub(crate) fn check_tool(compiler: &mut Compiler<'_>, document: &Document, root:
         let description = node.text_at("description").map_or(0, |text| text.trim().chars().count()) as u64;
         let characters = |row: &Row| format!(" ({} characters)", row.most);
         compiler.client_limit(&place("description"), Construct::DescriptionLength, |row| description > row.most, characters);
+        if let Some(inputs) = node.at("inputs") {
+            check_inputs(compiler, document, inputs, true);
+        }
         for (key, side) in [("json_schema", Side::Inputs), ("output", Side::Output)] {
             if let Some(schema) = node.at(key) {
                 check_schema(compiler, document, schema, side);

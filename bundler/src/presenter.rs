@@ -117,7 +117,7 @@ static COLLECTION_RULES: Field =
 static UI: Field = Field::new("ui", Shape::List(&Shape::Record(&tell::UI)), "Blocks for people.");
 static ACTIONS: Field = Field::new("actions", Shape::List(&Shape::Record(&tell::ACTION)), "Tools to call next.");
 const SELECT: Field =
-    Field::new("select", Shape::Bool, "Whether callers may name the fields that they want, with the input `_select`.").default("false");
+    Field::new("select", Shape::Bool, "Whether callers may name the fields that they want, with the input `select`.").default("false");
 const FORMAT: Field = Field::new(
     "format",
     Shape::Word(&["json", "toon", "input"], &[]),
@@ -136,7 +136,7 @@ const STRUCTURED: Field = Field::new(
 pub(crate) struct Returned {
     /// The presenter's place.
     pub(crate) place: u32,
-    /// `outputSchema`, where the data is sent as structured content.
+    /// The schema of the result before what is hidden becomes visible, where the data is sent as structured content.
     pub(crate) schema: Option<Value>,
     /// The inputs that it adds.
     pub(crate) inputs: Vec<DeclaredInput>,
@@ -266,7 +266,7 @@ impl Presenters {
         document: &Document,
         tool: &str,
         declared: &[DeclaredInput],
-        has_schema: bool,
+        input_schema: Option<&Value>,
         rows: bool,
     ) -> Option<Returned> {
         let node = document.root.at("returns")?;
@@ -281,7 +281,7 @@ impl Presenters {
         };
         let presenter = self.list.get(place as usize)?;
         if let Some(cursor) = presenter.limit.as_ref().and_then(|limit| limit.cursor.as_ref())
-            && !has_schema
+            && input_schema.is_none()
             && !declared.iter().any(|declared| declared.input.name == cursor.input)
         {
             let names: Vec<&str> = declared.iter().map(|declared| declared.input.name.as_str()).collect();
@@ -292,7 +292,7 @@ impl Presenters {
             compiler.error(document, node.range.clone(), message, meant(&cursor.input, &names, "The inputs are"));
         }
         if let Some(input) = presenter.limit.as_ref().and_then(|limit| limit.input.as_ref())
-            && !has_schema
+            && input_schema.is_none()
             && !declared.iter().any(|declared| declared.input.name == *input && declared.input.kind == InputKind::Int)
         {
             let names: Vec<&str> = declared
@@ -308,8 +308,12 @@ impl Presenters {
         }
         let inputs = added_inputs(presenter);
         for added in &inputs {
-            if declared.iter().any(|declared| declared.input.name == added.input.name) {
-                let name = &added.input.name;
+            let name = &added.input.name;
+            let is_taken = match input_schema.map(|schema| &schema["properties"]) {
+                Some(properties) => properties.get(name).is_some(),
+                None => declared.iter().any(|declared| declared.input.name == *name),
+            };
+            if is_taken {
                 let message = format!("the presenter `{}` adds the input `{name}`, which the tool has already", presenter.name);
                 compiler.error(document, node.range.clone(), message, "Rename the tool's input.");
             }

@@ -242,7 +242,7 @@ pub enum TextFormat {
 /// The input that `format: input` adds.
 pub const FORMAT_INPUT: &str = "format";
 /// The input that `select: true` adds.
-pub const SELECT_INPUT: &str = "_select";
+pub const SELECT_INPUT: &str = "select";
 
 impl Presenter {
     /// Whether a key of [`HASH_KEY`] is needed.
