@@ -37,6 +37,7 @@ pub(crate) static PRESENTER: Record = Record {
     noun: "a presenter",
     doc: "What a model sees of a result: which fields, what of them is redacted, what it should know, show and do next.",
     fields: &[
+        DESCRIPTION,
         Field::new("schema", Shape::Map(&Shape::Record(&field::PRESENTED_FIELD)), "The fields of an item, by name.").required(),
         UNKNOWN,
         ON_MISMATCH,
@@ -66,6 +67,7 @@ pub(crate) static RETURNS: Record = Record {
             Shape::Text,
             "The presenter, by its file's name. Only `limit`, `select`, `format`, `structured` and `rules_max` may stand beside it.",
         ),
+        DESCRIPTION,
         Field::new("schema", Shape::Map(&Shape::Record(&field::PRESENTED_FIELD)), "The fields of an item, by name."),
         UNKNOWN,
         ON_MISMATCH,
@@ -84,6 +86,7 @@ pub(crate) static RETURNS: Record = Record {
     ],
 };
 
+const DESCRIPTION: Field = Field::new("description", Shape::Text, "What the result is, in the `outputSchema` of the tools.");
 const UNKNOWN: Field = Field::new(
     "unknown",
     Shape::Word(&["strip", "reject", "keep"], &[]),
@@ -256,6 +259,7 @@ impl Presenters {
         self.actions.extend(wanted);
         self.list.push(presenter);
         self.schemas.push(item);
+        self.descriptions.push(node.text_at("description").map(String::from));
         Some(place)
     }
 
@@ -318,7 +322,7 @@ impl Presenters {
                 compiler.error(document, node.range.clone(), message, "Rename the tool's input.");
             }
         }
-        let schema = presenter.structured.then(|| output_schema(presenter, self.schema(place), rows));
+        let schema = presenter.structured.then(|| output_schema(presenter, self.schema(place), self.description(place), rows));
         Some(Returned { place, schema, inputs })
     }
 
@@ -353,6 +357,7 @@ impl Presenters {
         self.actions.extend(wanted.into_iter().map(|wanted| WantedAction { presenter: changed, is_copy: true, ..wanted }));
         self.list.push(presenter);
         self.schemas.push(schema);
+        self.descriptions.push(self.description(place).map(String::from));
         Some(changed)
     }
 
@@ -426,16 +431,22 @@ fn added_inputs(presenter: &Presenter) -> Vec<DeclaredInput> {
 
 /// `outputSchema` of a tool: a list of items; or an object whose member `result` is one item or a list, where the tool decides. See
 /// [`Tool::wraps_result`](millrace_core::app::Tool::wraps_result).
-fn output_schema(presenter: &Presenter, item: &Value, rows: bool) -> Value {
+fn output_schema(presenter: &Presenter, item: &Value, description: Option<&str>, rows: bool) -> Value {
     let item = of_result(item);
+    let described = |mut schema: Value| {
+        if let (Some(schema), Some(text)) = (schema.as_object_mut(), description) {
+            schema.insert("description".into(), text.into());
+        }
+        schema
+    };
     let list = json!({ "type": "array", "items": item });
     if rows {
-        return list;
+        return described(list);
     }
     let mut alternatives = vec![item, list.clone()];
     if let Some(key) = &presenter.items {
         let named = json!({ "type": "object", "properties": { key: list }, "required": [key], "additionalProperties": false });
         alternatives.push(if is_key(key) { named } else { json!({ "type": "object" }) });
     }
-    json!({ "type": "object", "properties": { "result": { "anyOf": alternatives } }, "required": ["result"] })
+    json!({ "type": "object", "properties": { "result": described(json!({ "anyOf": alternatives })) }, "required": ["result"] })
 }

@@ -243,6 +243,8 @@ pub enum TextFormat {
 pub const FORMAT_INPUT: &str = "format";
 /// The input that `select: true` adds.
 pub const SELECT_INPUT: &str = "select";
+/// What [`SELECT_INPUT`] was called, in lists of tools that callers may still have.
+pub const EARLIER_SELECT_INPUT: &str = "_select";
 
 impl Presenter {
     /// Whether a key of [`HASH_KEY`] is needed.
