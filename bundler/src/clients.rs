@@ -24,8 +24,10 @@ mod table;
 
 pub use reference::reference_markdown;
 pub(crate) use schema::{Side, check as check_schema, check_inputs};
+pub use schema::{is_property_name, says_type};
 pub(crate) use selection::Selection;
-use table::{Construct, NAMES, Row, costs};
+pub use table::Construct;
+use table::{NAMES, ROWS, Row, costs};
 
 /// A client waits for a minute, and what it waits for takes a moment on its way.
 const MOMENT_MS: u64 = 5_000;
@@ -40,6 +42,24 @@ const LONGER_ANSWERS: &str = "anthropic/maxResultSizeChars";
 #[must_use]
 pub const fn names() -> &'static [&'static str] {
     NAMES
+}
+
+/// What a construct costs, as a clause: what it is, what happens, and in which clients. `amount` is how much of it there is, where clients
+/// take a part. `None` where no client is known to mind it; of output schemas fewer do.
+///
+/// ```
+/// use millrace_bundler::clients::{Construct, cost};
+/// let said = cost(Construct::NoItems, 0, false);
+/// assert_eq!(said.as_deref(), Some("`items` is missing in the schema of a list: the tool is dropped in VS Code"));
+/// assert_eq!(cost(Construct::NoItems, 0, true), None);
+/// ```
+#[must_use]
+pub fn cost(construct: Construct, amount: u64, is_output: bool) -> Option<String> {
+    let concerns =
+        |row: &&Row| row.construct == construct && !row.when_named && (row.most == 0 || amount > row.most) && (row.outputs || !is_output);
+    let rows: Vec<&Row> = ROWS.iter().filter(concerns).collect();
+    let most = |row: &Row| if row.most == 0 { String::new() } else { format!(" ({} at most)", row.most) };
+    (!rows.is_empty()).then(|| format!("{}: {}", construct.what(), costs(&rows, most)))
 }
 
 impl Compiler<'_> {

@@ -28,8 +28,15 @@ const MAP: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions
 const SAYS_TYPE: [&str; 8] = ["type", "enum", "const", "anyOf", "oneOf", "allOf", "not", "$ref"];
 
 /// Whether every client takes it as a property's name: `^[A-Za-z0-9_.-]{1,64}$`.
-fn is_property_name(name: &str) -> bool {
+#[must_use]
+pub fn is_property_name(name: &str) -> bool {
     (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+}
+
+/// Whether a schema with these keywords says what its values are.
+#[must_use]
+pub fn says_type<'k>(mut keywords: impl Iterator<Item = &'k str>) -> bool {
+    keywords.any(|keyword| SAYS_TYPE.contains(&keyword))
 }
 
 /// Warns of everything in a schema that a selected client does not take.
@@ -127,7 +134,7 @@ impl Walk<'_, '_> {
         }
         let is_untyped = match &property.value.data {
             Data::Bool(true) => true,
-            Data::Map(entries) => entries.iter().all(|entry| !SAYS_TYPE.contains(&entry.key.as_str())),
+            Data::Map(entries) => !says_type(entries.iter().map(|entry| entry.key.as_str())),
             _ => false,
         };
         if is_untyped {

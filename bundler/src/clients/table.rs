@@ -15,7 +15,7 @@ pub(super) struct Client {
 
 /// Something in an app that a client may not take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Construct {
+pub enum Construct {
     /// The name of a tool, with what the client puts before it.
     NameLength,
     /// How many tools are listed.
@@ -307,7 +307,8 @@ impl Construct {
     }
 
     /// What to write instead.
-    pub(super) const fn help(self) -> &'static str {
+    #[must_use]
+    pub const fn help(self) -> &'static str {
         match self {
             NameLength => "Set a shorter `name`, or shorten the app's.",
             ToolCount => "Have clients find tools with `tools: { expose: search }`, or split the app.",
