@@ -21,8 +21,8 @@ fn the_entry_of_a_tool_says_everything() {
         r#""ids":{"type":"array","minItems":1,"maxItems":100,"items":{"type":"integer","minimum":1},"examples":[[1,2]]},"#,
         r#""sort":{"type":"string","enum":["id","status"],"default":"id"},"#,
         r#""region":{"type":"string","description":"If left out, it is null.","x-mcp-header":"Region"},"#,
-        r#""where":{"type":"object","properties":{"from":{"type":"string","description":"A date: YYYY-MM-DD."},"#,
-        r#""to":{"type":"string","description":"A date: YYYY-MM-DD.","default":"2025-12-31"}},"required":["from"]},"#,
+        r#""where":{"type":"object","properties":{"from":{"type":"string","description":"A date, YYYY-MM-DD."},"#,
+        r#""to":{"type":"string","description":"A date, YYYY-MM-DD.","default":"2025-12-31"}},"required":["from"]},"#,
         r#""price":{"type":"number","default":1.0}},"required":["ids"]},"annotations":{"title":"Find","readOnlyHint":true,"#,
         r#""destructiveHint":false,"idempotentHint":true,"openWorldHint":false},"_meta":{"millrace/tags":["orders"],"anthropic/maxResultSizeChars":65536}}"#,
     );
@@ -444,7 +444,7 @@ fn the_schema_of_columns() {
 fn the_schema_of_every_input() {
     let any = r#""anyOf":[{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"array","items":{}},{"type":"object"}"#;
     let table = [
-        ("{ type: date, description: Day }", r#"{"type":"string","description":"Day. A date: YYYY-MM-DD."}"#.to_owned(), true),
+        ("{ type: date, description: Day }", r#"{"type":"string","description":"Day. A date, YYYY-MM-DD."}"#.to_owned(), true),
         ("{ type: datetime }", r#"{"type":"string","format":"date-time"}"#.into(), true),
         ("{ type: uuid }", r#"{"type":"string","description":"A UUID."}"#.into(), true),
         (
