@@ -14,7 +14,7 @@ use crate::{
     compiler::Compiler,
     field::{Field, Record, Shape, size_bytes},
     search::MAX_LIMIT,
-    width::{Known, longest},
+    width::{self, longest},
     yaml::Document,
 };
 
@@ -37,21 +37,24 @@ pub(crate) static BUDGET: Record = Record {
 /// How many names a message has.
 const MOST_NAMED: usize = 5;
 
-/// Measures an app. `files` has the files of the tools by name; the `root` file says the rest.
-pub(crate) fn measure(app: &App, files: &BTreeMap<String, String>, root: &Document) -> Sizes {
+/// What is known of the tools, by name: their files, and the schemas of what their presenters make.
+type Known<'a> = (&'a BTreeMap<String, String>, &'a BTreeMap<String, Json>);
+
+/// Measures an app. The `root` file says what the tools do not.
+pub(crate) fn measure(app: &App, (files, presented): Known<'_>, root: &Document) -> Sizes {
     let lists = tools_list_bytes(app).into_iter().map(|(revision, bytes)| ListSize { revision, bytes: bytes as u64 });
     let tools = app.tools.iter().filter(|tool| !matches!(tool.execute, Execute::Forward));
     let file = |tool: &Tool| files.get(&tool.name).unwrap_or(&root.source.path).as_str();
     Sizes {
         lists: lists.collect(),
         has_budget: root.root.at("budget").is_some(),
-        answers: tools.map(|tool| answer(app, tool, file(tool))).collect(),
+        answers: tools.map(|tool| answer(app, tool, file(tool), presented.get(&tool.name))).collect(),
     }
 }
 
-fn answer(app: &App, tool: &Tool, file: &str) -> AnswerSize {
+fn answer(app: &App, tool: &Tool, file: &str, presented: Option<&Json>) -> AnswerSize {
     let most = u64::from(tool.limits.output_bytes);
-    let (bytes, open) = match allowed(app, tool) {
+    let (bytes, open) = match allowed(app, tool, presented) {
         Ok(bytes) if bytes <= most => (bytes, None),
         Ok(bytes) => (most, Some(format!("its `output` allows {bytes} bytes"))),
         Err(open) => (most, Some(open)),
@@ -60,7 +63,7 @@ fn answer(app: &App, tool: &Tool, file: &str) -> AnswerSize {
 }
 
 /// The most bytes that the tool allows itself.
-fn allowed(app: &App, tool: &Tool) -> Result<u64, String> {
+fn allowed(app: &App, tool: &Tool, presented: Option<&Json>) -> Result<u64, String> {
     if matches!(tool.execute, Execute::Search(_)) {
         return Ok(of_search(app));
     }
@@ -78,7 +81,7 @@ fn allowed(app: &App, tool: &Tool) -> Result<u64, String> {
         (None, None) => return Err("it has neither `returns` nor `output`".into()),
         (Some(schema), _) => serde_json::from_str(schema).unwrap_or_default(),
         (None, Some(_)) => {
-            let mut schema = serde_json::from_str::<Json>(&tool.descriptor).unwrap_or_default()["outputSchema"].take();
+            let mut schema = presented.cloned().unwrap_or_default();
             if tool.wraps_result() { schema["properties"]["result"].take() } else { schema }
         }
     };
@@ -100,7 +103,7 @@ fn allowed(app: &App, tool: &Tool) -> Result<u64, String> {
     };
     let limit = presenter.and_then(|presenter| presenter.limit.as_ref()).map(|limit| u64::from(limit.max));
     let rows = rows.into_iter().chain(limit).min();
-    let data = longest(&schema, Known { rows, is_closed: false }).map_err(|unbounded| unbounded.to_string())?;
+    let data = longest(&schema, width::Known { rows, is_closed: false }).map_err(|unbounded| unbounded.to_string())?;
     // As text, and as structured content.
     Ok(data.saturating_mul(2))
 }

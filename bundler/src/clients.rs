@@ -23,9 +23,11 @@ mod selection;
 mod table;
 
 pub use reference::reference_markdown;
-pub(crate) use schema::{Side, check as check_schema};
+pub(crate) use schema::{Side, check as check_schema, check_inputs};
+pub use schema::{is_property_name, says_type};
 pub(crate) use selection::Selection;
-use table::{Construct, NAMES, Row, costs};
+pub use table::Construct;
+use table::{NAMES, ROWS, Row, costs};
 
 /// A client waits for a minute, and what it waits for takes a moment on its way.
 const MOMENT_MS: u64 = 5_000;
@@ -40,6 +42,24 @@ const LONGER_ANSWERS: &str = "anthropic/maxResultSizeChars";
 #[must_use]
 pub const fn names() -> &'static [&'static str] {
     NAMES
+}
+
+/// What a construct costs, as a clause: what it is, what happens, and in which clients. `amount` is how much of it there is, where clients
+/// take a part. `None` where no client is known to mind it; of output schemas fewer do.
+///
+/// ```
+/// use millrace_bundler::clients::{Construct, cost};
+/// let said = cost(Construct::NoItems, 0, false);
+/// assert_eq!(said.as_deref(), Some("`items` is missing in the schema of a list: the tool is dropped in VS Code"));
+/// assert_eq!(cost(Construct::NoItems, 0, true), None);
+/// ```
+#[must_use]
+pub fn cost(construct: Construct, amount: u64, is_output: bool) -> Option<String> {
+    let concerns =
+        |row: &&Row| row.construct == construct && !row.when_named && (row.most == 0 || amount > row.most) && (row.outputs || !is_output);
+    let rows: Vec<&Row> = ROWS.iter().filter(concerns).collect();
+    let most = |row: &Row| if row.most == 0 { String::new() } else { format!(" ({} at most)", row.most) };
+    (!rows.is_empty()).then(|| format!("{}: {}", construct.what(), costs(&rows, most)))
 }
 
 impl Compiler<'_> {
@@ -78,6 +98,9 @@ pub(crate) fn check_tool(compiler: &mut Compiler<'_>, document: &Document, root:
         let description = node.text_at("description").map_or(0, |text| text.trim().chars().count()) as u64;
         let characters = |row: &Row| format!(" ({} characters)", row.most);
         compiler.client_limit(&place("description"), Construct::DescriptionLength, |row| description > row.most, characters);
+        if let Some(inputs) = node.at("inputs") {
+            check_inputs(compiler, document, inputs, true);
+        }
         for (key, side) in [("json_schema", Side::Inputs), ("output", Side::Output)] {
             if let Some(schema) = node.at(key) {
                 check_schema(compiler, document, schema, side);

@@ -69,7 +69,7 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
     app.identity.surface = identity::surface(&app);
     clients::check_app(compiler, &root.document, &app);
     if !compiler.findings.has_errors() {
-        let measured = budget::measure(&app, &compiler.tool_files, &root.document);
+        let measured = budget::measure(&app, (&compiler.tool_files, &compiler.presented), &root.document);
         budget::check(compiler, &root.document, &app, &measured);
         compiler.sizes = Some(measured);
     }

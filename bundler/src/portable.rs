@@ -4,6 +4,9 @@
 //! schema that they do not know costs a tool, or all of them. So nothing is a `$ref`, a `type` is one word, a choice is an `anyOf` below
 //! the top, every list has `items`, an `enum` has only texts, and no name has other characters than those of [`is_key`].
 
+use std::borrow::Cow;
+
+use millrace_core::hidden::visible;
 use serde_json::{Map, Value, json};
 
 /// The longest name of a property.
@@ -116,24 +119,98 @@ fn of_kind(kind: &str, schema: &Map<String, Value>, description: Option<(String,
     emitted
 }
 
-/// A schema without the lengths of texts: what is hidden in a text becomes visible, and longer, after it was checked.
-pub(crate) fn without_lengths(mut schema: Value) -> Value {
-    loosen(&mut schema);
+/// A schema of what is sent, from that of what was checked: what is hidden in a text becomes visible, and longer, after it was checked. No text
+/// has a greatest length then, and where a schema names a text, its visible form is there, too.
+pub(crate) fn as_sent(mut schema: Value) -> Value {
+    if tells_texts_apart(&schema) {
+        loosen(&mut schema);
+    }
     schema
 }
 
-fn loosen(schema: &mut Value) {
+/// Whether a schema may take a text and not its visible form, or the other way round.
+fn tells_texts_apart(schema: &Value) -> bool {
     match schema {
-        Value::Object(members) => {
-            if members.get("maxLength").is_some_and(Value::is_number) {
-                members.shift_remove("maxLength");
-            }
-            // What is compared with a value is none of a schema.
-            let parts = members.iter_mut().filter(|(name, _)| !["enum", "const", "default", "examples"].contains(&name.as_str()));
-            parts.for_each(|(_, part)| loosen(part));
+        Value::String(text) => is_hidden(text),
+        Value::Array(parts) => parts.iter().any(tells_texts_apart),
+        Value::Object(members) => members.iter().any(|(name, part)| {
+            (["minLength", "maxLength"].contains(&name.as_str()) && part.is_number()) || is_hidden(name) || tells_texts_apart(part)
+        }),
+        _ => false,
+    }
+}
+
+fn refers(schema: &Value) -> bool {
+    match schema {
+        Value::Array(parts) => parts.iter().any(refers),
+        Value::Object(members) => members.iter().any(|(name, part)| name == "$ref" || refers(part)),
+        _ => false,
+    }
+}
+
+fn is_hidden(text: &str) -> bool {
+    matches!(visible(text), Cow::Owned(_))
+}
+
+/// What a value becomes where something is hidden in it.
+fn shown(value: &Value) -> Option<Value> {
+    if !tells_texts_apart(value) {
+        return None;
+    }
+    let members = |members: &Map<String, Value>| {
+        members.iter().map(|(name, value)| (visible(name).into_owned(), shown(value).unwrap_or_else(|| value.clone()))).collect()
+    };
+    Some(match value {
+        Value::String(text) => visible(text).into_owned().into(),
+        Value::Array(parts) => parts.iter().map(|part| shown(part).unwrap_or_else(|| part.clone())).collect(),
+        Value::Object(value) => Value::Object(members(value)),
+        other => other.clone(),
+    })
+}
+
+/// Every value that fitted the schema fits it afterwards, and so does what the value becomes.
+fn loosen(schema: &mut Value) {
+    let Value::Object(members) = schema else { return };
+    members.shift_remove("maxLength");
+    if members.get("const").is_some_and(tells_texts_apart)
+        && let Some(only) = members.shift_remove("const")
+    {
+        members.entry("enum").or_insert(Value::Array(vec![only]));
+    }
+    if let Some(Value::Array(allowed)) = members.get_mut("enum") {
+        let shown: Vec<Value> = allowed.iter().filter_map(shown).collect();
+        allowed.extend(shown);
+    }
+    if let Some(Value::Object(properties)) = members.get_mut("properties") {
+        let shown = properties.iter().filter(|(name, _)| is_hidden(name)).map(|(name, part)| (visible(name).into_owned(), part.clone()));
+        let shown: Vec<(String, Value)> = shown.collect();
+        properties.extend(shown);
+    }
+    if let Some(Value::Array(required)) = members.get_mut("required") {
+        required.retain(|name| name.as_str().is_none_or(|name| !is_hidden(name)));
+    }
+    // What must not match, and what decides, would do more if it matched more.
+    let decides = |part: Option<&Value>| part.is_some_and(|part| tells_texts_apart(part) || refers(part));
+    if decides(members.get("not")) {
+        members.shift_remove("not");
+    }
+    if decides(members.get("if")) {
+        for keyword in ["if", "then", "else"] {
+            members.shift_remove(keyword);
         }
-        Value::Array(parts) => parts.iter_mut().for_each(loosen),
-        _ => {}
+    }
+    if decides(members.get("oneOf"))
+        && let Some(choice) = members.shift_remove("oneOf")
+    {
+        members.entry("anyOf").or_insert(choice);
+    }
+    for (keyword, part) in members.iter_mut() {
+        match (keyword.as_str(), part) {
+            ("properties" | "$defs" | "definitions", Value::Object(parts)) => parts.iter_mut().for_each(|(_, part)| loosen(part)),
+            ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(parts)) => parts.iter_mut().for_each(loosen),
+            ("items" | "additionalProperties" | "not" | "if" | "then" | "else", part) => loosen(part),
+            _ => {}
+        }
     }
 }
 
@@ -174,6 +251,33 @@ mod tests {
             let mut schema: Map<String, Value> = before.map(|text| ("description".to_owned(), text.into())).into_iter().collect();
             say(&mut schema, "B.");
             assert_eq!(schema["description"], after);
+        }
+    }
+
+    #[test]
+    fn what_is_sent_fits_though_it_became_visible() {
+        let same =
+            json!({ "oneOf": [{ "$ref": "#/$defs/a" }], "not": { "type": "null" }, "properties": { "maxLength": { "maximum": 1 } } });
+        let table = [
+            (same.clone(), same),
+            (json!({ "type": "string", "minLength": 2, "maxLength": 3 }), json!({ "type": "string", "minLength": 2 })),
+            (
+                json!({ "properties": { "enum": { "maxLength": 3 }, "not": { "maxLength": 1 } }, "default": { "maxLength": 3 } }),
+                json!({ "properties": { "enum": {}, "not": {} }, "default": { "maxLength": 3 } }),
+            ),
+            (json!({ "enum": ["a", "b\u{ad}", null] }), json!({ "enum": ["a", "b\u{ad}", null, "b[U+00AD]"] })),
+            (json!({ "const": ["\u{ad}", 1] }), json!({ "enum": [["\u{ad}", 1], ["[U+00AD]", 1]] })),
+            (
+                json!({ "properties": { "a\u{ad}": { "type": "null" }, "b": {} }, "required": ["a\u{ad}", "b"] }),
+                json!({ "properties": { "a\u{ad}": { "type": "null" }, "b": {}, "a[U+00AD]": { "type": "null" } }, "required": ["b"] }),
+            ),
+            (json!({ "oneOf": [{ "maxLength": 1 }, { "minLength": 2 }] }), json!({ "anyOf": [{}, { "minLength": 2 }] })),
+            (json!({ "not": { "minLength": 2 }, "type": "string" }), json!({ "type": "string" })),
+            (json!({ "if": { "$ref": "#/$defs/a" }, "then": {}, "$defs": { "a": { "maxLength": 1 } } }), json!({ "$defs": { "a": {} } })),
+            (json!({ "if": { "type": "string" }, "then": { "maxLength": 1 } }), json!({ "if": { "type": "string" }, "then": {} })),
+        ];
+        for (schema, expected) in table {
+            assert_eq!(as_sent(schema.clone()), expected, "{schema}");
         }
     }
 

@@ -37,6 +37,7 @@ pub(crate) static PRESENTER: Record = Record {
     noun: "a presenter",
     doc: "What a model sees of a result: which fields, what of them is redacted, what it should know, show and do next.",
     fields: &[
+        DESCRIPTION,
         Field::new("schema", Shape::Map(&Shape::Record(&field::PRESENTED_FIELD)), "The fields of an item, by name.").required(),
         UNKNOWN,
         ON_MISMATCH,
@@ -66,6 +67,7 @@ pub(crate) static RETURNS: Record = Record {
             Shape::Text,
             "The presenter, by its file's name. Only `limit`, `select`, `format`, `structured` and `rules_max` may stand beside it.",
         ),
+        DESCRIPTION,
         Field::new("schema", Shape::Map(&Shape::Record(&field::PRESENTED_FIELD)), "The fields of an item, by name."),
         UNKNOWN,
         ON_MISMATCH,
@@ -84,6 +86,7 @@ pub(crate) static RETURNS: Record = Record {
     ],
 };
 
+const DESCRIPTION: Field = Field::new("description", Shape::Text, "What the result is, in the `outputSchema` of the tools.");
 const UNKNOWN: Field = Field::new(
     "unknown",
     Shape::Word(&["strip", "reject", "keep"], &[]),
@@ -117,7 +120,7 @@ static COLLECTION_RULES: Field =
 static UI: Field = Field::new("ui", Shape::List(&Shape::Record(&tell::UI)), "Blocks for people.");
 static ACTIONS: Field = Field::new("actions", Shape::List(&Shape::Record(&tell::ACTION)), "Tools to call next.");
 const SELECT: Field =
-    Field::new("select", Shape::Bool, "Whether callers may name the fields that they want, with the input `_select`.").default("false");
+    Field::new("select", Shape::Bool, "Whether callers may name the fields that they want, with the input `select`.").default("false");
 const FORMAT: Field = Field::new(
     "format",
     Shape::Word(&["json", "toon", "input"], &[]),
@@ -136,7 +139,7 @@ const STRUCTURED: Field = Field::new(
 pub(crate) struct Returned {
     /// The presenter's place.
     pub(crate) place: u32,
-    /// `outputSchema`, where the data is sent as structured content.
+    /// The schema of the result before what is hidden becomes visible, where the data is sent as structured content.
     pub(crate) schema: Option<Value>,
     /// The inputs that it adds.
     pub(crate) inputs: Vec<DeclaredInput>,
@@ -256,6 +259,7 @@ impl Presenters {
         self.actions.extend(wanted);
         self.list.push(presenter);
         self.schemas.push(item);
+        self.descriptions.push(node.text_at("description").map(String::from));
         Some(place)
     }
 
@@ -266,7 +270,7 @@ impl Presenters {
         document: &Document,
         tool: &str,
         declared: &[DeclaredInput],
-        has_schema: bool,
+        input_schema: Option<&Value>,
         rows: bool,
     ) -> Option<Returned> {
         let node = document.root.at("returns")?;
@@ -281,7 +285,7 @@ impl Presenters {
         };
         let presenter = self.list.get(place as usize)?;
         if let Some(cursor) = presenter.limit.as_ref().and_then(|limit| limit.cursor.as_ref())
-            && !has_schema
+            && input_schema.is_none()
             && !declared.iter().any(|declared| declared.input.name == cursor.input)
         {
             let names: Vec<&str> = declared.iter().map(|declared| declared.input.name.as_str()).collect();
@@ -292,7 +296,7 @@ impl Presenters {
             compiler.error(document, node.range.clone(), message, meant(&cursor.input, &names, "The inputs are"));
         }
         if let Some(input) = presenter.limit.as_ref().and_then(|limit| limit.input.as_ref())
-            && !has_schema
+            && input_schema.is_none()
             && !declared.iter().any(|declared| declared.input.name == *input && declared.input.kind == InputKind::Int)
         {
             let names: Vec<&str> = declared
@@ -308,13 +312,17 @@ impl Presenters {
         }
         let inputs = added_inputs(presenter);
         for added in &inputs {
-            if declared.iter().any(|declared| declared.input.name == added.input.name) {
-                let name = &added.input.name;
+            let name = &added.input.name;
+            let is_taken = match input_schema.map(|schema| &schema["properties"]) {
+                Some(properties) => properties.get(name).is_some(),
+                None => declared.iter().any(|declared| declared.input.name == *name),
+            };
+            if is_taken {
                 let message = format!("the presenter `{}` adds the input `{name}`, which the tool has already", presenter.name);
                 compiler.error(document, node.range.clone(), message, "Rename the tool's input.");
             }
         }
-        let schema = presenter.structured.then(|| output_schema(presenter, self.schema(place), rows));
+        let schema = presenter.structured.then(|| output_schema(presenter, self.schema(place), self.description(place), rows));
         Some(Returned { place, schema, inputs })
     }
 
@@ -349,6 +357,7 @@ impl Presenters {
         self.actions.extend(wanted.into_iter().map(|wanted| WantedAction { presenter: changed, is_copy: true, ..wanted }));
         self.list.push(presenter);
         self.schemas.push(schema);
+        self.descriptions.push(self.description(place).map(String::from));
         Some(changed)
     }
 
@@ -422,16 +431,22 @@ fn added_inputs(presenter: &Presenter) -> Vec<DeclaredInput> {
 
 /// `outputSchema` of a tool: a list of items; or an object whose member `result` is one item or a list, where the tool decides. See
 /// [`Tool::wraps_result`](millrace_core::app::Tool::wraps_result).
-fn output_schema(presenter: &Presenter, item: &Value, rows: bool) -> Value {
+fn output_schema(presenter: &Presenter, item: &Value, description: Option<&str>, rows: bool) -> Value {
     let item = of_result(item);
+    let described = |mut schema: Value| {
+        if let (Some(schema), Some(text)) = (schema.as_object_mut(), description) {
+            schema.insert("description".into(), text.into());
+        }
+        schema
+    };
     let list = json!({ "type": "array", "items": item });
     if rows {
-        return list;
+        return described(list);
     }
     let mut alternatives = vec![item, list.clone()];
     if let Some(key) = &presenter.items {
         let named = json!({ "type": "object", "properties": { key: list }, "required": [key], "additionalProperties": false });
         alternatives.push(if is_key(key) { named } else { json!({ "type": "object" }) });
     }
-    json!({ "type": "object", "properties": { "result": { "anyOf": alternatives } }, "required": ["result"] })
+    json!({ "type": "object", "properties": { "result": described(json!({ "anyOf": alternatives })) }, "required": ["result"] })
 }

@@ -48,7 +48,7 @@ pub(crate) use counted::why_not as why_not_counted;
 pub use dialect::Dialect;
 pub(crate) use document::compile_document;
 pub use doubt::Doubt;
-pub(crate) use effect::{Effect, effect};
+pub(crate) use effect::{Effect, effect, only_reads};
 pub(crate) use json_text::document_of_json;
 pub use names::Names;
 pub use outline::{Constants, Outline, outline};

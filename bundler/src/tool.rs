@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ops::Range, rc::Rc};
 
-use millrace_core::app::{Access, Auth, Errors, Execute, Input, Part, Root, ScriptRef, Tool};
+use millrace_core::app::{Access, Auth, Errors, Execute, Input, Middleware, Part, Root, ScriptRef, Tool};
 
 use crate::{
     adapter::Adapters,
@@ -18,7 +18,7 @@ use crate::{
     lock,
     middleware::{self, MIDDLEWARE},
     names::{from_path, is_name, meant},
-    portable::{of_result, without_lengths},
+    portable::{as_sent, of_result},
     presenter::{Presenters, RETURNS, Returned},
     root::{EXPOSE, STYLE, SUBSTITUTION, error_style, expose},
     scope::{ContextShape, PathScope, ToolScope},
@@ -31,6 +31,7 @@ use crate::{
     yaml::{Document, Node},
 };
 
+mod beside;
 mod cache;
 mod execute;
 mod hidden;
@@ -288,10 +289,10 @@ fn read(
     let scope_of_key = scope.of_confirm();
     let errors = errors(compiler, &reading, &scope.of_rules(), wanted);
     let rows = execute.as_ref().is_some_and(|execute| execute.gives_rows(map_output.is_some()));
-    let returned = presenters.returns(compiler, &document, &name, &declared, input_schema.is_some(), rows);
+    let returned = presenters.returns(compiler, &document, &name, &declared, input_schema.as_ref(), rows);
     let locked = execute.as_ref().and_then(|execute| locked::of_tool(compiler, &reading, execute));
     let mut output = output;
-    let mut advertised = output.clone().map(without_lengths);
+    let mut advertised = output.clone().map(as_sent);
     if document.root.at("output").is_none() && map_output.is_none() && !compiler.imported {
         output = locked.as_deref().map(lock::schema);
         advertised = output.as_ref().map(of_result);
@@ -302,7 +303,8 @@ fn read(
     }
     if let Some(returned) = &returned {
         // A presenter holds the result to its schema itself.
-        (output, advertised) = (None, returned.schema.clone());
+        (output, advertised) = (None, returned.schema.clone().map(as_sent));
+        compiler.presented.extend(returned.schema.clone().map(|schema| (name.clone(), schema)));
     }
     let limits = LimitSettings::read(compiler, &document, node.at("limits")).or(&outer.limits).or(&root.limits);
     let limits = limits.resolve(compiler, &name, &scope, advertised.is_some());
@@ -327,11 +329,12 @@ fn read(
         repeats: idempotency.is_some(),
     };
     let sync = sync::read(compiler, &root.sync, synced, adapters);
-    let runs_scripts = matches!(execute, Execute::Script(_))
-        || map_input.is_some()
-        || map_output.is_some()
-        || context.factories().next().is_some()
-        || middleware.iter().any(|entry| entry.scripts().next().is_some());
+    let beside = || {
+        let mappers = map_input.iter().chain(&map_output);
+        mappers.chain(context.factories()).chain(middleware.iter().flat_map(Middleware::scripts))
+    };
+    let runs_scripts = matches!(execute, Execute::Script(_)) || beside().next().is_some();
+    let scripts_write = beside::may_write(compiler, &adapters.list, !root.fetch_allow.is_empty(), beside());
     let mut inputs = inputs;
     let mut returns = None;
     if let Some(Returned { place, schema: _, inputs: added }) = returned {
@@ -352,6 +355,7 @@ fn read(
         effect,
         repeats: idempotency.is_some(),
         stays_inside,
+        scripts_write,
         changes_nothing: effect.is_none() && stays_inside && adapters.list.iter().all(|adapter| adapter.read_only),
     };
     let looks = ListedParts {

@@ -21,8 +21,8 @@ fn the_entry_of_a_tool_says_everything() {
         r#""ids":{"type":"array","minItems":1,"maxItems":100,"items":{"type":"integer","minimum":1},"examples":[[1,2]]},"#,
         r#""sort":{"type":"string","enum":["id","status"],"default":"id"},"#,
         r#""region":{"type":"string","description":"If left out, it is null.","x-mcp-header":"Region"},"#,
-        r#""where":{"type":"object","properties":{"from":{"type":"string","description":"A date, for example 2026-01-31."},"#,
-        r#""to":{"type":"string","description":"A date, for example 2026-01-31.","default":"2025-12-31"}},"required":["from"]},"#,
+        r#""where":{"type":"object","properties":{"from":{"type":"string","description":"A date, YYYY-MM-DD."},"#,
+        r#""to":{"type":"string","description":"A date, YYYY-MM-DD.","default":"2025-12-31"}},"required":["from"]},"#,
         r#""price":{"type":"number","default":1.0}},"required":["ids"]},"annotations":{"title":"Find","readOnlyHint":true,"#,
         r#""destructiveHint":false,"idempotentHint":true,"openWorldHint":false},"_meta":{"millrace/tags":["orders"],"anthropic/maxResultSizeChars":65536}}"#,
     );
@@ -89,6 +89,26 @@ fn answers_are_as_long_as_clients_show() {
         assert_eq!((tool.limits.output_bytes, tool.limits.on_exceed), (bytes, on_exceed), "{rest}");
         let entry: serde_json::Value = serde_json::from_str(&tool.descriptor).unwrap();
         assert_eq!(entry["_meta"]["anthropic/maxResultSizeChars"].as_u64(), shown, "{rest}");
+    }
+}
+
+/// What a presenter says of the whole result is where the result is: a list, or the member `result` of one that a handler gives.
+#[test]
+fn the_schema_of_a_result_has_the_presenters_words() {
+    let rows = ("app/tools/t/config.yaml", "description: x\nuse: main\nstatement: SELECT 1 AS a\nreturns: part\n");
+    let handler = ("app/tools/t/config.yaml", "description: x\nhandler: ./handler.ts\nreturns: { use: part, limit: 5 }\n");
+    for (tool, place) in [(rows, ""), (handler, "/properties/result")] {
+        let files = [
+            ("millrace.yaml", "name: shop"),
+            ("app/adapters/main.yaml", "connector: sqlite\nconnection_string: x.db"),
+            ("app/presenters/part.yaml", "description: Parts, by number\nschema: { a: { type: int } }\n"),
+            ("app/tools/t/handler.ts", "export default () => [];\n"),
+            tool,
+        ];
+        let app = build(&files).app.unwrap();
+        let entry: serde_json::Value = serde_json::from_str(&app.tools[0].descriptor).unwrap();
+        let described = entry["outputSchema"].pointer(place).map(|schema| &schema["description"]);
+        assert_eq!(described.and_then(serde_json::Value::as_str), Some("Parts, by number"), "{entry:#}");
     }
 }
 
@@ -424,7 +444,7 @@ fn the_schema_of_columns() {
 fn the_schema_of_every_input() {
     let any = r#""anyOf":[{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"array","items":{}},{"type":"object"}"#;
     let table = [
-        ("{ type: date, description: Day }", r#"{"type":"string","description":"Day. A date, for example 2026-01-31."}"#.to_owned(), true),
+        ("{ type: date, description: Day }", r#"{"type":"string","description":"Day. A date, YYYY-MM-DD."}"#.to_owned(), true),
         ("{ type: datetime }", r#"{"type":"string","format":"date-time"}"#.into(), true),
         ("{ type: uuid }", r#"{"type":"string","description":"A UUID."}"#.into(), true),
         (

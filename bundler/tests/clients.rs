@@ -60,6 +60,14 @@ fn apps(construct: &str) -> [Vec<(String, String)>; 2] {
             schema("{ type: object, properties: { \"a b\": { type: string } } }"),
             schema("{ type: object, properties: { a.b-C_1: { type: string } } }"),
         ),
+        "the argument's name begins with `_`" => both(
+            schema("{ type: object, properties: { _a: { type: string } } }"),
+            schema("{ type: object, properties: { a_: { type: string } } }"),
+        ),
+        "the member's name begins with `_`" => both(
+            one(&described("inputs: { a: { type: array, items: { type: object, fields: { _b: { type: string } } } } }"), HANDLER),
+            one(&described("inputs: { a: { type: array, items: { type: object, fields: { b_: { type: string } } } } }"), HANDLER),
+        ),
         "`items` is missing in the schema of a list" => both(property("{ type: array }"), property("{ type: array, items: {} }")),
         "`type` is a list" => both(property("{ type: [string, \"null\"] }"), property("{ anyOf: [{ type: string }, { type: \"null\" }] }")),
         "`$ref` refers to another schema" => both(

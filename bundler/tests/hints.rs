@@ -9,6 +9,11 @@ use crate::support::{build_for, told};
 
 /// A tool in an app with an adapter of each kind: its hints, one letter each in the order read only, destructive, idempotent, open world.
 fn hints(tool: &str, root: &str, read_only: &str) -> String {
+    hints_beside(tool, root, read_only, &[])
+}
+
+/// The same with more files.
+fn hints_beside(tool: &str, root: &str, read_only: &str, more: &[(&str, &str)]) -> String {
     let adapter = |connector: &str, url: &str| format!("connector: {connector}\nconnection_string: \"{url}\"\n{read_only}");
     let adapters = [
         ("sqlite", ":memory:"),
@@ -28,6 +33,7 @@ fn hints(tool: &str, root: &str, read_only: &str) -> String {
         files.push(("app/tools/t/handler.ts", "export default () => 1;"));
     }
     files.extend(adapters.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+    files.extend(more);
     let connectors = adapters.iter().filter_map(|(path, _)| Some(path.strip_prefix("app/adapters/")?.strip_suffix(".yaml")?.to_owned()));
     let report = build_for(&files, &Options { connectors: connectors.collect(), ..Options::default() });
     let app = report.app.as_ref().unwrap_or_else(|| panic!("{}", told(&report)));
@@ -126,4 +132,45 @@ fn hints_come_from_what_the_author_says() {
     for (tool, root, adapter, expected) in table {
         assert_eq!(hints(tool, root, adapter), expected, "{tool} {root} {adapter}");
     }
+}
+
+#[test]
+fn hints_do_not_claim_what_scripts_beside_a_statement_can_break() {
+    let select = "use: sqlite\nstatement: SELECT * FROM t";
+    let (fetch, read_only) = ("fetch: { allow: [example.com] }\n", "options: { read_only: true }\n");
+    let pure = "export default (rows) => rows.map((row) => ({ ...row, dbs: 1 }));";
+    let sends = "export default async (rows) => { await fetch('https://example.com', { method: 'POST' }); return rows; };";
+    let asks = "export default async (rows, ctx) => { await ctx.db('sqlite').query('SELECT a FROM t WHERE b = ?1', [1]); return rows; };";
+    let writes = "export default async (rows, ctx) => { await ctx.db('sqlite').query('DELETE FROM t'); return rows; };";
+    let hides = "export default async (rows, ctx) => { const { query } = ctx.db('sqlite'); await query('SELECT 1'); return rows; };";
+    let written = "export default async (rows, ctx) => { await ctx.db('sqlite').query(rows.text); return rows; };";
+    let redis = "export default async (rows, ctx) => { await ctx.db('redis').query('GET a'); return rows; };";
+    for (script, root, adapters, expected) in [
+        (pure, "", "", "y-y-"),
+        (pure, fetch, "", "y-yy"),
+        (sends, "", "", "y-y-"),
+        (sends, fetch, "", "-y-y"),
+        (asks, "", "", "y-y-"),
+        (writes, "", "", "-y--"),
+        (writes, "", read_only, "y-y-"),
+        (hides, "", "", "-y--"),
+        (written, "", "", "-y--"),
+        (redis, "", "", "-y--"),
+    ] {
+        let output = [("app/tools/t/output.ts", script)];
+        assert_eq!(hints_beside(select, root, adapters, &output), expected, "{script} {root} {adapters}");
+        // What the author says holds.
+        let says = format!("{select}\nannotations: {{ readOnlyHint: true }}");
+        assert!(hints_beside(&says, root, adapters, &output).starts_with("y-y"), "{script}");
+        let says = format!("{select}\nkind: query");
+        assert!(hints_beside(&says, root, adapters, &output).starts_with("y-y"), "{script}");
+    }
+    // Wherever the script stands.
+    let insert = "use: sqlite\nstatement: INSERT INTO t (a) VALUES ({{ inputs.a }})";
+    let files = [("app/w.ts", "export default async (_call, ctx) => { await ctx.db('sqlite').query('DELETE FROM t'); return {}; };")];
+    for (root, expected) in [("middleware: [./app/w.ts]\n", "-y--"), ("context: { factory: app/w.ts }\n", "-y--")] {
+        assert_eq!(hints_beside(select, root, "", &files), expected, "{root}");
+        assert_eq!(hints_beside(insert, root, "", &files), expected, "{root}");
+    }
+    assert_eq!(hints_beside(&format!("{select}\nmappers: {{ input: app/w.ts }}"), "", "", &files), "-y--");
 }

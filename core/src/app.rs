@@ -49,8 +49,8 @@ pub use literal::Literal;
 pub use middleware::{AUDIT_COLUMNS, Audit, AuditInputs, AuditTable, Middleware, MiddlewareAction};
 pub use pattern::{Matcher, Pattern, PatternError};
 pub use presenter::{
-    ActionTemplate, Censor, Cursor, FORMAT_INPUT, HASH_KEY, ItemLimit, OnMismatch, PathStep, PresentedField, Presenter, PresenterRule,
-    RedactedPath, Redaction, SELECT_INPUT, ShownFor, TextFormat, UiTemplate, UnknownFields,
+    ActionTemplate, Censor, Cursor, EARLIER_SELECT_INPUT, FORMAT_INPUT, HASH_KEY, ItemLimit, OnMismatch, PathStep, PresentedField,
+    Presenter, PresenterRule, RedactedPath, Redaction, SELECT_INPUT, ShownFor, TextFormat, UiTemplate, UnknownFields,
 };
 pub use script_map::{MappedPlace, ScriptMap};
 pub use script_ref::ScriptRef;

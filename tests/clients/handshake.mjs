@@ -2,8 +2,9 @@
 // JSON. It looks at no other 401: where the handshake is answered, it never signs in. ID: of a client that the authorization server knows.
 import { createHash, randomBytes } from "node:crypto";
 
+import { browse, redirectUrl } from "./browse.mjs";
+
 const [server, id] = process.argv.slice(2);
-const redirectUrl = "http://127.0.0.1:9/callback";
 let token;
 
 async function ask(method, params) {
@@ -17,23 +18,6 @@ async function ask(method, params) {
 
 const handshake = () =>
   ask("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "millrace-tests", version: "1.0.0" } });
-
-// What a browser does: follows redirects with its cookies, until it is sent back to the client.
-const cookies = new Map();
-async function browse(url) {
-  for (let step = 0; step < 20; step += 1) {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-    const response = await fetch(url, { redirect: "manual", headers: { cookie } });
-    for (const line of response.headers.getSetCookie()) {
-      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line);
-      if (value === "") cookies.delete(name);
-      else cookies.set(name, value);
-    }
-    url = new URL(response.headers.get("location"), url);
-    if (url.href.startsWith(redirectUrl)) return url.searchParams;
-  }
-  throw new Error("the server redirects without end");
-}
 
 async function signIn(challenge) {
   const parameter = (name) => new RegExp(`${name}="([^"]*)"`).exec(challenge)?.[1];

@@ -1,13 +1,14 @@
 // `node sign-in.mjs SERVER CLIENT [ID]`: a client that signs in at its first 401 and once more at a 403, and prints what it saw as JSON.
 // CLIENT: sdk (@modelcontextprotocol/sdk 1.x) or client (@modelcontextprotocol/client 2.x). ID: of a client that the server knows; without it,
 // the client registers itself, and does not step up.
+import { browse, redirectUrl } from "./browse.mjs";
+
 const [server, kind, id] = process.argv.slice(2);
 const { Client, StreamableHTTPClientTransport } =
   kind === "sdk"
     ? { ...(await import("@modelcontextprotocol/sdk/client/index.js")), ...(await import("@modelcontextprotocol/sdk/client/streamableHttp.js")) }
     : await import("@modelcontextprotocol/client");
 
-const redirectUrl = "http://127.0.0.1:9/callback";
 const asked = [];
 let saved, verifier, discovered, address;
 let information = id && { client_id: id };
@@ -33,25 +34,6 @@ const provider = {
     asked.push({ scope: url.searchParams.get("scope"), resource: url.searchParams.get("resource") });
   },
 };
-
-// What a browser does: follows redirects with its cookies, until it is sent back to the client.
-const cookies = new Map();
-async function browse(url) {
-  for (let step = 0; step < 20; step += 1) {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-    const response = await fetch(url, { redirect: "manual", headers: { cookie } });
-    for (const line of response.headers.getSetCookie()) {
-      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line);
-      if (value === "") cookies.delete(name);
-      else cookies.set(name, value);
-    }
-    const next = response.headers.get("location");
-    if (!next) throw new Error(`${response.status} ${url}: ${await response.text()}`);
-    url = new URL(next, url);
-    if (url.href.startsWith(redirectUrl)) return url.searchParams;
-  }
-  throw new Error("the server redirects without end");
-}
 
 // A client that has been connected, or not yet.
 let current;

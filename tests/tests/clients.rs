@@ -5,6 +5,7 @@
 use std::{
     path::{Path, PathBuf},
     process::{Command, Output},
+    sync::Once,
 };
 
 use millrace_core::Json;
@@ -51,6 +52,12 @@ fn started(name: &str) -> (Json, tempfile::TempDir) {
 }
 
 pub(crate) fn node(script: &str, arguments: &[&str]) -> Output {
+    // What several of them import. One test may be reading it while another begins.
+    static SHARED: Once = Once::new();
+    SHARED.call_once(|| {
+        let copy = installed("clients/node_modules").with_file_name("browse.mjs");
+        std::fs::copy(root().join("tests/clients/browse.mjs"), copy).unwrap();
+    });
     node_in("clients", &root().join("tests/clients").join(script), arguments)
 }
 

@@ -25,10 +25,6 @@ enum Asks {
     Every,
 }
 
-/// These make a class of each schema and refuse every tool of a server where one has an argument that begins with `_`, as `_select` of a
-/// presenter does.
-const WITHOUT_UNDERSCORES: [&str; 3] = ["autogen", "llama_index", "crewai"];
-
 /// The libraries, the environment that has each, and what each asks for.
 const LIBRARIES: [(&str, &str, Asks); 10] = [
     ("converters", "semantic_kernel", Asks::Required),
@@ -181,20 +177,16 @@ fn names(value: &Json) -> Vec<&str> {
 fn libraries_take_every_tool_as_it_is() {
     let tools = every_tool();
     assert!(tools.len() > 300, "only {} tools", tools.len());
-    let (underscored, plain): (Vec<Json>, Vec<Json>) =
-        tools.iter().cloned().partition(|tool| names(&tool["inputSchema"]["properties"]).iter().any(|name| name.starts_with('_')));
-    assert!(!underscored.is_empty(), "no tool has an argument that begins with `_`: remove what is said of them here");
     let folder = tempfile::tempdir().unwrap();
     let mut problems = String::new();
     for (environment, library, asks) in LIBRARIES {
-        let given = if WITHOUT_UNDERSCORES.contains(&library) { &plain } else { &tools };
         let list = folder.path().join("list.json");
-        fs::write(&list, json!(given).to_string()).unwrap();
+        fs::write(&list, json!(tools).to_string()).unwrap();
         let mut command = Command::new(installed(&format!("{environment}/bin/python")));
         command.arg(root().join("tests/converters/converters.py")).arg(&list).arg(library);
         let answer = &crate::clients::json(command.output().unwrap())[library];
         match answer["tools"].as_object() {
-            Some(made) => check(library, asks, given, made, &mut problems),
+            Some(made) => check(library, asks, &tools, made, &mut problems),
             None => _ = writeln!(problems, "{library} takes no tool: {}", answer["error"].as_str().unwrap_or_default()),
         }
     }

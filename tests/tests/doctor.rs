@@ -63,7 +63,7 @@ fn the_typescript_sdk_is_described_as_it_is() {
     let (code, report, found) = doctor(&[&format!("http://127.0.0.1:{}/mcp", server.port)]);
     assert_eq!((&report["server"]["name"], &report["revisions"]), (&"weather".into(), &serde_json::json!(["2026-07-28", "2025-11-25"])));
     assert_eq!((&report["lists"][0]["entries"], &report["call"]["tool"]), (&2.into(), &"stations".into()), "{report:#}");
-    assert_eq!(found, ["note tool-title server", "warning tool-hints server"], "{report:#}");
+    assert_eq!(found, ["note schema-dialect server", "note tool-title server", "warning tool-hints server"], "{report:#}");
     assert_eq!((code, places(&report, "tool-hints")), (Some(0), vec!["temperature"]), "{report:#}");
 }
 
@@ -113,6 +113,7 @@ fn a_server_with_sessions_is_described_as_it_is() {
         "fault origin-accepted server",
         "note modern-missing server",
         "note no-safe-tool client",
+        "note schema-dialect server",
         "note tool-title server",
         "warning tool-hints server",
     ];

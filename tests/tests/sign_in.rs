@@ -6,14 +6,19 @@
 use std::{
     fs,
     io::{BufRead as _, BufReader},
+    net::TcpListener,
     path::Path,
     process::{Child, ChildStdout, Command, Stdio},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use millrace_core::Json;
 use millrace_tests::{
-    case::{copy, root},
+    case::{Exchange, copy, root},
+    lambda::{self, Front, Function},
     local::Host,
+    scripted::{Received, Reply, Scripted},
+    worker::{self, Worker},
 };
 use serde_json::json as value;
 
@@ -50,11 +55,21 @@ impl AuthorizationServer {
 
     /// The app whose tools let in who signed in here.
     fn app(&self, folder: &Path, change: impl FnOnce(String) -> String) -> Host {
+        self.installed(folder, change);
+        Host::dev(folder, &self.env())
+    }
+
+    /// The same, not served yet.
+    fn installed(&self, folder: &Path, change: impl FnOnce(String) -> String) {
         copy(&root().join("tests/sign-in/app"), folder);
         let settings = folder.join("millrace.yaml");
         let host = self.issuer.strip_prefix("http://").unwrap();
         fs::write(&settings, change(fs::read_to_string(&settings).unwrap().replace("ISSUER_HOST", host))).unwrap();
-        Host::dev(folder, &[("ISSUER".to_owned(), self.issuer.clone())])
+    }
+
+    /// The variables of the app.
+    fn env(&self) -> [(String, String); 1] {
+        [("ISSUER".to_owned(), self.issuer.clone())]
     }
 }
 
@@ -121,10 +136,57 @@ fn a_client_that_looks_only_at_the_handshake_signs_in() {
 fn a_scanner_of_authorization_finds_nothing_missing() {
     let (server, folder) = (AuthorizationServer::start("opaque", None), tempfile::tempdir().unwrap());
     let host = server.app(folder.path(), |settings| settings);
-    let (url, tokens) = (format!("http://127.0.0.1:{}/mcp", host.port), folder.path().join("tokens.json"));
+    scan(&format!("http://127.0.0.1:{}/mcp", host.port), folder.path());
+}
+
+#[test]
+fn a_scanner_of_authorization_finds_nothing_missing_in_a_worker() {
+    let (server, folder) = (AuthorizationServer::start("opaque", None), tempfile::tempdir().unwrap());
+    // Only on this machine does an app believe that it is at the loopback; a Worker has to be told.
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    server.installed(folder.path(), |settings| settings.replace("resource: host", &format!("resource: {url}")));
+    let _worker = Worker::dev_at(&worker::build(folder.path()), &server.env(), port);
+    scan(&url, folder.path());
+}
+
+#[test]
+fn a_scanner_of_authorization_finds_nothing_missing_on_lambda() {
+    let (server, folder) = (AuthorizationServer::start("opaque", None), tempfile::tempdir().unwrap());
+    // What stands before the function; behind a proxy the app has to be told where clients reach it.
+    let function: Arc<OnceLock<Mutex<Function>>> = Arc::default();
+    let behind = Arc::clone(&function);
+    let front = Scripted::start(move |_, received| Reply::Raw(pass_on(&behind.wait().lock().unwrap(), received).leak()));
+    let url = format!("http://{}/mcp", front.address);
+    server.installed(folder.path(), |settings| settings.replace("resource: host", &format!("resource: {url}")));
+    // The function has a host of its own.
+    let script = folder.path().join("app/auth.ts");
+    fs::write(&script, fs::read_to_string(&script).unwrap().replace("http://${headers.host}/mcp", &url)).unwrap();
+    let started = Function::start(&lambda::build(folder.path()), &server.env());
+    assert!(function.set(Mutex::new(started)).is_ok());
+    scan(&url, folder.path());
+}
+
+/// A request through the function, and its answer as a server writes it.
+fn pass_on(function: &Function, received: &Received) -> Vec<u8> {
+    let mut line = received.line.split(' ');
+    let [method, path] = [line.next(), line.next()].map(|word| word.unwrap_or_default().to_owned());
+    let fields = received.head.lines().filter_map(|field| field.split_once(':'));
+    let headers = fields.map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned())).filter(|(name, _)| name != "host");
+    let request = Exchange { method, path, headers: headers.collect(), body: received.body.clone() };
+    let answer = function.send(Front::Url, &request);
+    let (head, body) = answer.split_once("\n\n").unwrap_or((&answer, ""));
+    let head = head.replacen("HTTP ", "HTTP/1.1 ", 1).replace('\n', "\r\n");
+    let head = head.split_once("\r\n").map_or_else(|| format!("{head} -"), |(status, fields)| format!("{status} -\r\n{fields}"));
+    format!("{head}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len()).into_bytes()
+}
+
+/// Signs in, and has everything looked at.
+fn scan(url: &str, folder: &Path) {
+    let tokens = folder.join("tokens.json");
     let scanner = |arguments: &[&str]| {
         let mut command = Command::new(installed("venv/bin/mcp-authlab"));
-        let output = command.args(arguments).arg(&url).env("MCP_AUTHLAB_TOKENS", &tokens).output().unwrap();
+        let output = command.args(arguments).arg(url).env("MCP_AUTHLAB_TOKENS", &tokens).output().unwrap();
         assert!(output.status.success(), "{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         output
     };

@@ -78,9 +78,13 @@ impl Tools {
 
     /// The app, and its folder. A tool's name has the number of its value and of its step.
     fn endpoint(&self) -> (Endpoint, tempfile::TempDir) {
-        let of_inputs =
-            self.of_inputs.iter().map(|(kind, statements)| (format!("inputs: {{ v: {{ type: {kind}, optional: true }} }}\n"), statements));
-        let own = self.own.iter().map(|(_, statements)| (String::new(), statements));
+        // A long text is among the values.
+        let limits = "limits: { output: 4mb }\n";
+        let of_inputs = self
+            .of_inputs
+            .iter()
+            .map(|(kind, statements)| (format!("{limits}inputs: {{ v: {{ type: {kind}, optional: true }} }}\n"), statements));
+        let own = self.own.iter().map(|(_, statements)| (limits.to_owned(), statements));
         let mut tools = Vec::new();
         for (number, (inputs, statements)) in of_inputs.chain(own).enumerate() {
             tools.extend(statements.iter().enumerate().map(|(step, statement)| (name(number, step), statement.clone(), inputs.clone())));

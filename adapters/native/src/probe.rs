@@ -11,11 +11,7 @@ use std::{
 
 use millrace_core::Result;
 use reqwest::{Client, Method};
-use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, SignatureScheme,
-    client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
-    pki_types::{CertificateDer, ServerName, UnixTime},
-};
+use rustls::{CertificateError, ClientConfig, client::danger::ServerCertVerifier, pki_types::UnixTime};
 
 use crate::{
     http_client::{builder, unusable, words},
@@ -138,7 +134,7 @@ impl Probe {
     pub fn new() -> Result<Self> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let judged = Arc::new(Mutex::new(Judged::default()));
-        let verifier = Arc::new(Judge { verifier: tls::system_verifier(&provider)?, judged: judged.clone() });
+        let verifier = keeping(tls::system_verifier(&provider)?, judged.clone());
         let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
         let config = config.map_err(|error| tls::unusable(&error))?;
         let mut config = config.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth();
@@ -244,28 +240,14 @@ fn concerns_tls(error: &(dyn std::error::Error + 'static)) -> bool {
 }
 
 /// Judges as another verifier does, and keeps what it finds.
-#[derive(Debug)]
-struct Judge {
-    verifier: Arc<dyn ServerCertVerifier>,
-    judged: Arc<Mutex<Judged>>,
-}
-
-impl ServerCertVerifier for Judge {
-    fn verify_server_cert(
-        &self,
-        end_entity: &CertificateDer<'_>,
-        intermediates: &[CertificateDer<'_>],
-        server_name: &ServerName<'_>,
-        ocsp_response: &[u8],
-        now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        let verify = |time| self.verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, time);
+fn keeping(verifier: Arc<dyn ServerCertVerifier>, judged: Arc<Mutex<Judged>>) -> Arc<dyn ServerCertVerifier> {
+    let judge = move |verify: tls::VerifyAt<'_>, now: UnixTime| {
         let outcome = verify(now);
-        let mut judged = Judged::default();
+        let mut found = Judged::default();
         match &outcome {
             Ok(_) => {
                 let soon = UnixTime::since_unix_epoch(Duration::from_secs(now.as_secs()) + SOON);
-                judged.expires_in = match verify(soon) {
+                found.expires_in = match verify(soon) {
                     Err(rustls::Error::InvalidCertificate(CertificateError::ExpiredContext { not_after, .. })) => {
                         Some(Duration::from_secs(not_after.as_secs().saturating_sub(now.as_secs())))
                     }
@@ -273,33 +255,12 @@ impl ServerCertVerifier for Judge {
                     _ => None,
                 };
             }
-            Err(error) => judged.fault = Some(fault(error)),
+            Err(error) => found.fault = Some(fault(error)),
         }
-        *self.judged.lock().unwrap_or_else(PoisonError::into_inner) = judged;
+        *judged.lock().unwrap_or_else(PoisonError::into_inner) = found;
         outcome
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.verifier.verify_tls12_signature(message, certificate, signature)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.verifier.verify_tls13_signature(message, certificate, signature)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.verifier.supported_verify_schemes()
-    }
+    };
+    Arc::new(tls::Judge { verifier, judge })
 }
 
 fn fault(error: &rustls::Error) -> CertificateFault {

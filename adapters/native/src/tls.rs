@@ -4,7 +4,7 @@
 
 use std::{
     cell::OnceCell,
-    fs, io,
+    fmt, fs, io,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -71,7 +71,7 @@ impl Connector {
                 only(&bytes, provider).ok_or_else(|| wrong(format!("the file of root certificates `{path}` is not PEM, or has none")))?
             }
         };
-        Ok(if tls.verify == Verify::Chain { Arc::new(AnyName(verifier)) } else { verifier })
+        Ok(if tls.verify == Verify::Chain { any_name(verifier) } else { verifier })
     }
 
     fn system(&self, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>> {
@@ -130,11 +130,26 @@ fn refused(host: &str, error: &io::Error) -> Error {
     Error::new(kind, message).with_source(error.to_string()).at(&format!("`{host}`"))
 }
 
-/// Trusts as another verifier does, whatever name is in the certificate.
-#[derive(Debug)]
-struct AnyName(Arc<dyn ServerCertVerifier>);
+/// Judges a certificate at a time.
+pub(crate) type VerifyAt<'a> = &'a dyn Fn(UnixTime) -> Result<ServerCertVerified, rustls::Error>;
 
-impl ServerCertVerifier for AnyName {
+/// Judges certificates by what another verifier says of them, and takes the rest from that one.
+pub(crate) struct Judge<F> {
+    pub(crate) verifier: Arc<dyn ServerCertVerifier>,
+    /// Gets the other verifier, with the certificate, and the time.
+    pub(crate) judge: F,
+}
+
+impl<F> fmt::Debug for Judge<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Judge").field("verifier", &self.verifier).finish_non_exhaustive()
+    }
+}
+
+impl<F> ServerCertVerifier for Judge<F>
+where
+    F: Fn(VerifyAt<'_>, UnixTime) -> Result<ServerCertVerified, rustls::Error> + Send + Sync,
+{
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -143,13 +158,8 @@ impl ServerCertVerifier for AnyName {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        // The name is looked at last: everything else holds when it is what fails.
-        match self.0.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
-            Err(rustls::Error::InvalidCertificate(CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. })) => {
-                Ok(ServerCertVerified::assertion())
-            }
-            outcome => outcome,
-        }
+        let verify = |time| self.verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, time);
+        (self.judge)(&verify, now)
     }
 
     fn verify_tls12_signature(
@@ -158,7 +168,7 @@ impl ServerCertVerifier for AnyName {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.0.verify_tls12_signature(message, certificate, signature)
+        self.verifier.verify_tls12_signature(message, certificate, signature)
     }
 
     fn verify_tls13_signature(
@@ -167,12 +177,24 @@ impl ServerCertVerifier for AnyName {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.0.verify_tls13_signature(message, certificate, signature)
+        self.verifier.verify_tls13_signature(message, certificate, signature)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.supported_verify_schemes()
+        self.verifier.supported_verify_schemes()
     }
+}
+
+/// Trusts as another verifier does, whatever name is in the certificate.
+fn any_name(verifier: Arc<dyn ServerCertVerifier>) -> Arc<dyn ServerCertVerifier> {
+    // The name is looked at last: everything else holds when it is what fails.
+    let judge = |verify: VerifyAt<'_>, now| match verify(now) {
+        Err(rustls::Error::InvalidCertificate(CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. })) => {
+            Ok(ServerCertVerified::assertion())
+        }
+        outcome => outcome,
+    };
+    Arc::new(Judge { verifier, judge })
 }
 
 /// Trusts everybody, as long as it is one and the same for the whole handshake.

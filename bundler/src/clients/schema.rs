@@ -28,8 +28,15 @@ const MAP: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions
 const SAYS_TYPE: [&str; 8] = ["type", "enum", "const", "anyOf", "oneOf", "allOf", "not", "$ref"];
 
 /// Whether every client takes it as a property's name: `^[A-Za-z0-9_.-]{1,64}$`.
-fn is_property_name(name: &str) -> bool {
+#[must_use]
+pub fn is_property_name(name: &str) -> bool {
     (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+}
+
+/// Whether a schema with these keywords says what its values are.
+#[must_use]
+pub fn says_type<'k>(mut keywords: impl Iterator<Item = &'k str>) -> bool {
+    keywords.any(|keyword| SAYS_TYPE.contains(&keyword))
 }
 
 /// Warns of everything in a schema that a selected client does not take.
@@ -47,7 +54,34 @@ pub(crate) fn check(compiler: &mut Compiler<'_>, document: &Document, schema: &N
     if side == Side::Inputs && schema.entry("properties").is_none() && matches!(schema.data, Data::Map(_)) {
         walk.found(Construct::NoProperties, schema.range.clone());
     }
-    walk.schema(schema);
+    walk.schema(schema, true);
+}
+
+/// Warns of the names in `inputs` that a selected client does not take.
+pub(crate) fn check_inputs(compiler: &mut Compiler<'_>, document: &Document, inputs: &Node, is_top: bool) {
+    for entry in inputs.entries() {
+        hidden_name(compiler, document, entry, is_top);
+        let mut node = &entry.value;
+        while let Some(items) = node.at("items") {
+            node = items;
+        }
+        if let Some(fields) = node.at("fields") {
+            check_inputs(compiler, document, fields, false);
+        }
+    }
+}
+
+/// Warns of a name that begins with `_`: some libraries make a class of a schema, in which such a name is private.
+fn hidden_name(compiler: &mut Compiler<'_>, document: &Document, property: &Entry, is_top: bool) {
+    if !property.key.starts_with('_') {
+        return;
+    }
+    let construct = if is_top { Construct::HiddenArgument } else { Construct::HiddenMember };
+    let rows = compiler.clients.rows(construct);
+    if !rows.is_empty() {
+        let message = format!("{}: {}", construct.what(), costs(&rows, |_| String::new()));
+        compiler.warning(document, property.key_range.clone(), message, construct.help());
+    }
 }
 
 struct Walk<'a, 'b> {
@@ -72,32 +106,35 @@ impl Walk<'_, '_> {
     }
 
     /// Its depth is that of the file, which is limited.
-    fn schema(&mut self, schema: &Node) {
+    fn schema(&mut self, schema: &Node, is_top: bool) {
         for entry in schema.entries() {
             self.keyword(schema, entry);
             let (name, value) = (entry.key.as_str(), &entry.value);
             if SCHEMA.contains(&name) && matches!(value.data, Data::Map(_)) {
-                self.schema(value);
+                self.schema(value, false);
             }
             if LIST.contains(&name) {
-                value.items().iter().for_each(|schema| self.schema(schema));
+                value.items().iter().for_each(|schema| self.schema(schema, false));
             }
             if MAP.contains(&name) {
-                value.entries().iter().for_each(|entry| self.schema(&entry.value));
+                value.entries().iter().for_each(|entry| self.schema(&entry.value, false));
             }
             if name == "properties" {
-                value.entries().iter().for_each(|entry| self.property(entry));
+                value.entries().iter().for_each(|entry| self.property(entry, is_top));
             }
         }
     }
 
-    fn property(&mut self, property: &Entry) {
+    fn property(&mut self, property: &Entry, is_top: bool) {
+        if self.side == Side::Inputs {
+            hidden_name(self.compiler, self.document, property, is_top);
+        }
         if !is_property_name(&property.key) {
             self.found(Construct::PropertyName, property.key_range.clone());
         }
         let is_untyped = match &property.value.data {
             Data::Bool(true) => true,
-            Data::Map(entries) => entries.iter().all(|entry| !SAYS_TYPE.contains(&entry.key.as_str())),
+            Data::Map(entries) => !says_type(entries.iter().map(|entry| entry.key.as_str())),
             _ => false,
         };
         if is_untyped {

@@ -15,7 +15,7 @@ pub(super) struct Client {
 
 /// Something in an app that a client may not take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Construct {
+pub enum Construct {
     /// The name of a tool, with what the client puts before it.
     NameLength,
     /// How many tools are listed.
@@ -40,6 +40,10 @@ pub(super) enum Construct {
     NoProperties,
     /// A property's name.
     PropertyName,
+    /// An argument whose name begins with `_`.
+    HiddenArgument,
+    /// A member of an argument whose name begins with `_`.
+    HiddenMember,
     /// A list without `items`.
     NoItems,
     /// A list of types.
@@ -133,6 +137,7 @@ pub(super) static CLIENTS: &[Client] = &[
     client("dspy", "DSPy"),
     client("gemini-cli", "Gemini CLI"),
     client("langchain", "LangChain (Python)"),
+    client("llama-index", "LlamaIndex"),
     client("opencode", "OpenCode"),
     client("semantic-kernel", "Semantic Kernel"),
     client("smolagents", "smolagents"),
@@ -158,6 +163,7 @@ pub(super) const NAMES: &[&str] = &[
     "dspy",
     "gemini-cli",
     "langchain",
+    "llama-index",
     "opencode",
     "semantic-kernel",
     "smolagents",
@@ -171,8 +177,8 @@ const HIDDEN: &str = "it is not shown";
 
 use Construct::{
     AdditionalSchema, AnswerLength, Audio, BesideData, CallTime, DescriptionLength, Dialect, EmailFormat, EmbeddedResource, ExclusiveBound,
-    ExclusiveFlag, Format, InstructionsLength, NameLength, NoItems, NoProperties, NumberEnum, PropertyName, Reference, ToolCount,
-    TopLevelChoice, TypeList, Untyped,
+    ExclusiveFlag, Format, HiddenArgument, HiddenMember, InstructionsLength, NameLength, NoItems, NoProperties, NumberEnum, PropertyName,
+    Reference, ToolCount, TopLevelChoice, TypeList, Untyped,
 };
 
 /// The table.
@@ -211,6 +217,11 @@ pub(super) static ROWS: &[Row] = &[
     Row::new("claude-code", PropertyName, REJECTED, "anthropics/claude-code#79418", "2026-09"),
     Row::new("claude-desktop", PropertyName, REJECTED, "anthropics/claude-code#79418", "2026-09"),
     Row::new("bedrock", PropertyName, REJECTED, "aws-idp#709", "2026-09"),
+    Row::new("autogen", HiddenArgument, NO_TOOLS, "run: AutoGen 0.7.5", "2026-11"),
+    Row::new("crewai", HiddenArgument, NO_TOOLS, "run: CrewAI 1.15.30", "2026-11"),
+    Row::new("llama-index", HiddenArgument, NO_TOOLS, "run: LlamaIndex 0.14.25", "2026-11"),
+    Row::new("autogen", HiddenMember, NO_TOOLS, "run: AutoGen 0.7.5", "2026-11"),
+    Row::new("crewai", HiddenMember, NO_TOOLS, "run: CrewAI 1.15.30", "2026-11"),
     Row::new("vscode", NoItems, DROPPED, "microsoft/vscode#246119", "2026-09"),
     Row::new("autogen", TypeList, NO_TOOLS, "run: AutoGen 0.7.5", "2026-11"),
     Row::new("semantic-kernel", TypeList, NO_TOOLS, "run: Semantic Kernel 1.45", "2026-11"),
@@ -249,6 +260,8 @@ impl Construct {
         TopLevelChoice,
         NoProperties,
         PropertyName,
+        HiddenArgument,
+        HiddenMember,
         NoItems,
         TypeList,
         Reference,
@@ -277,6 +290,8 @@ impl Construct {
             TopLevelChoice => "a choice at the top of the schema",
             NoProperties => "`properties` is missing at the top of the schema",
             PropertyName => "the property's name has other characters than letters, digits, `_`, `.` and `-`, or more than 64",
+            HiddenArgument => "the argument's name begins with `_`",
+            HiddenMember => "the member's name begins with `_`",
             NoItems => "`items` is missing in the schema of a list",
             TypeList => "`type` is a list",
             Reference => "`$ref` refers to another schema",
@@ -292,7 +307,8 @@ impl Construct {
     }
 
     /// What to write instead.
-    pub(super) const fn help(self) -> &'static str {
+    #[must_use]
+    pub const fn help(self) -> &'static str {
         match self {
             NameLength => "Set a shorter `name`, or shorten the app's.",
             ToolCount => "Have clients find tools with `tools: { expose: search }`, or split the app.",
@@ -306,6 +322,7 @@ impl Construct {
             TopLevelChoice => "Write one object with all properties, and say in descriptions which belong together.",
             NoProperties => "Write `properties: {}` for an object without any.",
             PropertyName => "Rename the property: letters, digits, `_`, `.` and `-`, 64 at most.",
+            HiddenArgument | HiddenMember => "Begin the name with a letter.",
             NoItems => "Write `items` with the schema of an element, such as `items: { type: string }`.",
             TypeList => {
                 "Write `anyOf: [{ type: string }, { type: \"null\" }]`; for an input that may be missing, one type, and leave it out of `required`."

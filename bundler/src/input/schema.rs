@@ -118,7 +118,7 @@ fn of_type(schema: &mut Map<String, Value>, input: &Input, format: Option<&str>)
 /// that every client knows.
 fn sentence_of(format: &str) -> Option<&'static str> {
     Some(match format {
-        "date" => "A date, for example 2026-01-31.",
+        "date" => "A date, YYYY-MM-DD.",
         "time" => "A time with its offset, for example 09:30:00Z.",
         "email" => "An e-mail address, for example ada@example.com.",
         "uri" => "A URI, for example https://example.com/a.",

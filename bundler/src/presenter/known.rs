@@ -19,6 +19,8 @@ pub(crate) struct Presenters {
     pub(crate) list: Vec<Presenter>,
     /// The JSON Schema of an item of each, as it is sent.
     pub(super) schemas: Vec<Value>,
+    /// What the result of each is, in the author's words.
+    pub(super) descriptions: Vec<Option<String>>,
     pub(super) names: BTreeMap<String, u32>,
     /// The names of those that could not be read, which has been said.
     pub(super) broken: BTreeSet<String>,
@@ -50,6 +52,11 @@ impl Presenters {
     /// The item schema of a presenter, as it is sent.
     pub(super) fn schema(&self, place: u32) -> &Value {
         self.schemas.get(place as usize).unwrap_or(&Value::Null)
+    }
+
+    /// What the result of a presenter is, in the author's words.
+    pub(super) fn description(&self, place: u32) -> Option<&str> {
+        self.descriptions.get(place as usize)?.as_deref()
     }
 
     /// Marks what a field embeds as used.

@@ -4,7 +4,7 @@ use millrace_catalogue::Language;
 use millrace_core::app::{Execute, Part, Statement};
 
 use super::{
-    Dialect, TableSet, Tables,
+    Dialect, Substitution, TableSet, Tables, compile,
     lex::{Kind, lex},
 };
 
@@ -65,6 +65,18 @@ pub(crate) fn effect(execute: &Execute, tables: Option<&Tables>, language: Optio
     // A function that nobody knows here may do anything, and so may an unknown statement.
     let is_known = tables.is_some_and(|tables| tables.writes != TableSet::All);
     execute.statements().map(|statement| of_statement(statement, is_known, language)).max()
+}
+
+/// Whether a statement of a script only reads, as far as its text tells.
+pub(crate) fn only_reads(text: &str, dialect: Dialect) -> bool {
+    let Ok(tokens) = lex(text, dialect) else { return false };
+    // A statement of a tool has no parameters of its own; a number may stand where they do.
+    let mut bare = String::with_capacity(text.len());
+    for token in tokens {
+        let own = text.get(token.range).unwrap_or_default();
+        bare.push_str(if token.kind == Kind::Parameter { "1" } else { own });
+    }
+    compile(&bare, dialect, Substitution::Bind, &[]).is_ok_and(|compiled| compiled.statement.access.reads())
 }
 
 fn of_statement(statement: &Statement, is_known: bool, language: Option<Language>) -> Effect {

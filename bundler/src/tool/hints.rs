@@ -19,6 +19,8 @@ pub(super) struct Facts<'a> {
     pub(super) effect: Option<Effect>,
     /// It has `idempotency`: it may be called again with the same inputs.
     pub(super) repeats: bool,
+    /// A script that runs beside its statements may change something.
+    pub(super) scripts_write: bool,
     /// No script of it may send requests.
     pub(super) stays_inside: bool,
     /// There is nothing that its script could change: no request, and no adapter that is not read only.
@@ -39,13 +41,14 @@ impl Hints {
     pub(super) fn of(facts: &Facts<'_>, annotations: &Node) -> Self {
         let says = |hint: &str| annotations.bool_at(hint);
         let reads = match facts.effect {
-            // One that reads as far as its words tell can be said to do more: a function has effects.
-            Some(effect) => effect == Effect::Reads && facts.kind == "query",
+            // One that reads as far as its words tell can be said to do more: a function has effects. What the scripts beside it do is for
+            // their author to say.
+            Some(effect) => effect == Effect::Reads && facts.kind == "query" && (facts.says_kind || !facts.scripts_write),
             None => facts.kind == "query" || (facts.changes_nothing && !facts.says_kind),
         };
         let read_only = says("readOnlyHint").unwrap_or(reads && !facts.repeats);
         // What reads by its words, and is said to do something, does what the words do not say.
-        let destroys = facts.effect != Some(Effect::Adds) && !facts.changes_nothing;
+        let destroys = (facts.effect != Some(Effect::Adds) || facts.scripts_write) && !facts.changes_nothing;
         Self {
             read_only,
             destructive: says("destructiveHint").unwrap_or(!read_only && destroys),

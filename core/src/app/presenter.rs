@@ -242,7 +242,9 @@ pub enum TextFormat {
 /// The input that `format: input` adds.
 pub const FORMAT_INPUT: &str = "format";
 /// The input that `select: true` adds.
-pub const SELECT_INPUT: &str = "_select";
+pub const SELECT_INPUT: &str = "select";
+/// What [`SELECT_INPUT`] was called, in lists of tools that callers may still have.
+pub const EARLIER_SELECT_INPUT: &str = "_select";
 
 impl Presenter {
     /// Whether a key of [`HASH_KEY`] is needed.

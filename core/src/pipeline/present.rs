@@ -25,7 +25,7 @@ mod presenter;
 mod redact;
 mod tell;
 
-pub(super) use asked::{Asked, asked};
+pub(super) use asked::{Asked, asked, rename_inputs};
 pub(super) use presenter::{for_everybody, is_list_of_items, limited};
 
 use mismatch::{NO_DATA, mismatched};

@@ -16,6 +16,7 @@ use serde_json::{Map, Number};
 
 use super::{
     execute::problems,
+    present::rename_inputs,
     run::{RECOVERY, Run},
     runtime::Pipeline,
     secrets::AppSecrets,
@@ -54,7 +55,8 @@ const ROOT: &str = "(root)";
 ///
 /// # Errors
 /// `VALIDATION_ERROR` with every problem; `CONFIGURATION` for a pattern that does not compile.
-pub(super) async fn validate(run: &Run<'_>, inputs: Json) -> FaultResult<Json> {
+pub(super) async fn validate(run: &Run<'_>, mut inputs: Json) -> FaultResult<Json> {
+    rename_inputs(run, &mut inputs);
     if let Some(schema) = &run.tool.input_schema {
         return by_schema(run, schema, inputs);
     }

@@ -16,6 +16,7 @@ use super::{
     exchange::{BatchOrigin, Beside, Exchange},
     http,
     json_rpc::{Id, Params},
+    quirks,
     request::Request,
     response::Response,
     rpc_error::RpcError,
@@ -27,10 +28,6 @@ use crate::{
     fault::Refusal,
     pipeline::Callable,
 };
-
-/// What the `User-Agent` of clients begins with that sign in by what a result says, and take any other status for a failure of the server:
-/// [ChatGPT](https://developers.openai.com/apps-sdk/build/auth).
-const READS_RESULTS_ONLY: [&str; 1] = ["openai-mcp/"];
 
 impl Protocol {
     /// The response to a request that asks for nothing, or for nothing that can be understood, for those who are let in.
@@ -110,8 +107,7 @@ impl Exchange<'_> {
     /// renewed after the status.
     pub(super) fn reads_results_only(&self, refusal: &Refusal) -> bool {
         let headers = &self.request.headers;
-        let is_known = || headers.first("user-agent").is_some_and(|agent| READS_RESULTS_ONLY.iter().any(|known| agent.starts_with(known)));
         let was_refused = matches!(refusal, Refusal::Unauthorized) && headers.first("authorization").is_some();
-        !self.is_locked() && !was_refused && is_known()
+        !self.is_locked() && !was_refused && quirks::reads_results_only(headers)
     }
 }

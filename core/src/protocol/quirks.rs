@@ -55,6 +55,15 @@ pub(super) fn omits(params: &Params, headers: &Headers, field: &str) -> bool {
     names.into_iter().flatten().any(|name| QUIRKS.iter().any(|quirk| is_of(name, quirk)))
 }
 
+/// Clients that sign in by what a result says, and take any other status for a failure of the server: the product in `User-Agent`, and where
+/// that is said.
+const READ_RESULTS_ONLY: &[(&str, &str)] = &[("openai-mcp", "developers.openai.com/apps-sdk/build/auth")];
+
+/// Whether the client of a request is known for reading nothing but results.
+pub(super) fn reads_results_only(headers: &Headers) -> bool {
+    product(headers).is_some_and(|product| READ_RESULTS_ONLY.iter().any(|(known, _)| *known == product))
+}
+
 /// The name of the client, as its message has it.
 fn name(params: &Params) -> Option<&str> {
     let in_meta = params.meta().and_then(|meta| meta.get(META_CLIENT));

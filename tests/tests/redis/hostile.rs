@@ -52,8 +52,7 @@ pub(crate) fn endpoint_of(adapter: &str, tools: &[(&str, String, &str)]) -> (End
     write(folder.path(), "millrace.yaml", "name: far\n");
     write(folder.path(), "app/adapters/far.yaml", adapter);
     for (name, statement, inputs) in tools {
-        // Long texts are among the values.
-        let text = format!("description: x\nuse: far\nlimits: {{ output: {{ max: 4mb }} }}\nstatement: {statement}\n{inputs}");
+        let text = format!("description: x\nuse: far\nstatement: {statement}\n{inputs}");
         write(folder.path(), &format!("app/tools/{name}/config.yaml"), &text);
     }
     (endpoint_in(folder.path()), folder)

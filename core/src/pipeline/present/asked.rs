@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use crate::{
     Json,
-    app::{FORMAT_INPUT, Presenter, SELECT_INPUT, TextFormat},
+    app::{EARLIER_SELECT_INPUT, FORMAT_INPUT, Presenter, SELECT_INPUT, TextFormat},
     pipeline::{content::DataFormat, run::Run},
 };
 
@@ -15,6 +15,20 @@ pub(in crate::pipeline) struct Asked {
     pub(super) select: Option<Vec<String>>,
     /// How many items at most, where an input says so.
     pub(super) limit: Option<u32>,
+}
+
+/// Gives an input of the presentation that was sent by its earlier name the one that it has now.
+pub(in crate::pipeline) fn rename_inputs(run: &Run<'_>, inputs: &mut Json) {
+    let (Some(presenter), Json::Object(inputs)) = (presenter(run), inputs) else { return };
+    let is_own = run.tool.inputs.iter().any(|input| input.name == EARLIER_SELECT_INPUT)
+        || run.tool.input_schema.as_ref().is_some_and(|schema| schema.contains(EARLIER_SELECT_INPUT));
+    if presenter.select
+        && !is_own
+        && !inputs.contains_key(SELECT_INPUT)
+        && let Some(names) = inputs.shift_remove(EARLIER_SELECT_INPUT)
+    {
+        inputs.insert(String::from(SELECT_INPUT), names);
+    }
 }
 
 /// Takes what concerns the presentation out of the inputs: it is no affair of the tool itself.

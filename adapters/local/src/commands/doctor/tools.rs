@@ -1,7 +1,8 @@
 //! Tools as clients see them: names, schemas and hints that some client refuses.
 //!
-//! The rules are a first small set, of what makes a large client drop the tool, the list or the whole request.
+//! What a construct costs in which client is known from the bundler's table of clients alone.
 
+use millrace_bundler::clients::{Construct, cost, is_property_name, says_type};
 use millrace_core::Json;
 use serde_json::Map;
 
@@ -13,14 +14,8 @@ pub(super) struct Tool<'a> {
     pub(super) descriptor: &'a Map<String, Json>,
 }
 
-/// The longest name that clients take, in characters.
-const LONGEST_NAME: usize = 64;
-/// The longest key of a property that Anthropic's API takes, in characters.
-const LONGEST_KEY: usize = 64;
-/// What Claude Code shows of a description at once, in characters.
-const LONGEST_DESCRIPTION: usize = 4_096;
-/// More tools than that fail in GitHub Copilot.
-const MOST_TOOLS: usize = 128;
+/// The longest name that every client takes with something before it, in characters.
+const LONGEST_NAME: u64 = 64;
 /// How deep a schema is followed.
 const DEEPEST: usize = 32;
 /// How many parts of one tool's schemas are looked at.
@@ -31,8 +26,7 @@ const LONGEST_PATH: usize = 400;
 /// What clients do not take in these tools.
 pub(super) fn findings(tools: &[Tool<'_>]) -> Vec<Finding> {
     let mut found = Vec::new();
-    if tools.len() > MOST_TOOLS {
-        let what = format!("the list has {} tools, and some clients take {MOST_TOOLS} at most", tools.len());
+    if let Some(what) = cost(Construct::ToolCount, tools.len() as u64, false) {
         found.push(Finding::warning(Side::Server, "tools-many", what, "Offer fewer tools, or a tool that searches the others."));
     }
     for tool in tools {
@@ -58,8 +52,11 @@ fn name(tool: &Tool<'_>, found: &mut Vec<Finding>) {
         let remedy = "Use letters, digits, `_`, `-` and `.` only.";
         found.push(Finding::fault(Side::Server, "tool-name", what, remedy).at(tool.name));
     }
-    if tool.name.chars().count() > LONGEST_NAME {
-        let what = format!("the name of a tool is longer than {LONGEST_NAME} characters: Claude, Cursor, Gemini and Bedrock drop it");
+    // What clients put before it is their users' affair, so each is thought to put nothing.
+    let length = tool.name.chars().count() as u64;
+    if length > LONGEST_NAME
+        && let Some(what) = cost(Construct::NameLength, length, false)
+    {
         let remedy = "Shorten it to 40 characters or so: clients put the name of the server before it.";
         found.push(Finding::fault(Side::Server, "tool-name-long", what, remedy).at(tool.name));
     }
@@ -72,11 +69,11 @@ fn words(tool: &Tool<'_>, found: &mut Vec<Finding>) {
             found
                 .push(Finding::warning(Side::Server, "tool-description", what, "Describe what it does, and when to use it.").at(tool.name));
         }
-        Some(text) if text.chars().count() > LONGEST_DESCRIPTION => {
-            let what = format!("the description of a tool is longer than {LONGEST_DESCRIPTION} characters: Claude Code cuts it");
-            found.push(Finding::warning(Side::Server, "tool-description-long", what, "Shorten it.").at(tool.name));
+        Some(text) => {
+            if let Some(what) = cost(Construct::DescriptionLength, text.chars().count() as u64, false) {
+                found.push(Finding::warning(Side::Server, "tool-description-long", what, "Shorten it.").at(tool.name));
+            }
         }
-        Some(_) => {}
     }
 }
 
@@ -107,15 +104,22 @@ fn inputs(tool: &Tool<'_>, found: &mut Vec<Finding>) {
         found.push(Finding::fault(Side::Server, "schema-type", what, remedy).at(tool.name));
         return;
     };
-    if !object.get("properties").is_some_and(Json::is_object) {
-        let what = "the `inputSchema` of a tool has no `properties`: OpenAI's API refuses such a schema";
+    if !object.get("properties").is_some_and(Json::is_object)
+        && let Some(what) = cost(Construct::NoProperties, 0, false)
+    {
         let remedy = "Add `\"properties\": {}`, also where the tool has no inputs.";
         found.push(Finding::fault(Side::Server, "schema-properties", what, remedy).at(tool.name));
     }
-    if let Some(choice) = ["anyOf", "oneOf", "allOf"].into_iter().find(|choice| object.contains_key(*choice)) {
-        let what = "the `inputSchema` of a tool has a choice at its top: Anthropic's API refuses the whole request";
+    if let Some(choice) = ["anyOf", "oneOf", "allOf"].into_iter().find(|choice| object.contains_key(*choice))
+        && let Some(what) = cost(Construct::TopLevelChoice, 0, false)
+    {
         let remedy = "Move the choice into a property, or make the properties optional and check them in the tool.";
         found.push(Finding::fault(Side::Server, "schema-choice", what, remedy).at(format!("{}: {choice}", tool.name)));
+    }
+    if object.contains_key("$schema")
+        && let Some(what) = cost(Construct::Dialect, 0, false)
+    {
+        found.push(Finding::note(Side::Server, "schema-dialect", what, "Leave `$schema` out.").at(tool.name));
     }
     let mut walk = Walk { tool: tool.name, root: "inputSchema", left: MOST_PARTS, found };
     walk.schema(&Json::Object(object.clone()), "", 0);
@@ -134,6 +138,69 @@ impl Walk<'_> {
         self.found.push(finding.at(format!("{}: {}{}", cut(self.tool), self.root, cut(path))));
     }
 
+    /// A construct that costs clients. Where the tool, or more, is lost in one of them for certain, it is a fault.
+    fn construct(&mut self, construct: Construct, path: &str) {
+        type Made = fn(Side, &'static str, String, &'static str) -> Finding;
+        let (make, id, remedy): (Made, _, _) = match construct {
+            Construct::Reference => (Finding::warning, "schema-ref", "Write the schema out where it is used."),
+            Construct::TypeList => (Finding::warning, "schema-type-list", "Name one type, or use `anyOf` in a property."),
+            Construct::NoItems => (Finding::fault, "schema-items", "Say what the elements are: `\"items\": {\"type\": …}`."),
+            Construct::PropertyName => (Finding::fault, "schema-key", "Rename it."),
+            Construct::HiddenArgument | Construct::HiddenMember => (Finding::warning, "schema-underscore", construct.help()),
+            Construct::Untyped => (Finding::warning, "schema-untyped", construct.help()),
+            Construct::ExclusiveBound | Construct::ExclusiveFlag => (Finding::warning, "schema-exclusive", construct.help()),
+            Construct::AdditionalSchema => (Finding::warning, "schema-additional", construct.help()),
+            Construct::NumberEnum => (Finding::note, "schema-enum", construct.help()),
+            Construct::EmailFormat | Construct::Format => (Finding::note, "schema-format", construct.help()),
+            _ => return,
+        };
+        if let Some(what) = cost(construct, 0, self.root == "outputSchema") {
+            self.add(make(Side::Server, id, what, remedy), path);
+        }
+    }
+
+    /// The constructs of one schema, apart from those below it.
+    fn keywords(&mut self, object: &Map<String, Json>, path: &str) {
+        let has = |keyword: &str| object.contains_key(keyword);
+        let exclusive = || ["exclusiveMinimum", "exclusiveMaximum"].into_iter().filter_map(|keyword| object.get(keyword));
+        let format = object.get("format").and_then(Json::as_str).filter(|format| *format != "date-time");
+        let numbers = object.get("enum").and_then(Json::as_array).is_some_and(|values| values.iter().any(Json::is_number));
+        let is_list = object.get("type").is_some_and(|kind| kind == "array");
+        for (construct, is_there) in [
+            (Construct::Reference, has("$ref")),
+            (Construct::TypeList, object.get("type").is_some_and(Json::is_array)),
+            (Construct::NoItems, is_list && !has("items") && !has("prefixItems")),
+            (Construct::ExclusiveBound, exclusive().any(Json::is_number)),
+            (Construct::ExclusiveFlag, exclusive().any(Json::is_boolean)),
+            (Construct::AdditionalSchema, object.get("additionalProperties").is_some_and(Json::is_object)),
+            (Construct::NumberEnum, numbers),
+            (Construct::EmailFormat, format == Some("email")),
+            (Construct::Format, format.is_some()),
+        ] {
+            if is_there {
+                self.construct(construct, path);
+            }
+        }
+    }
+
+    /// The constructs of a property.
+    fn property(&mut self, key: &str, property: &Json, path: &str, is_top: bool) {
+        if !is_property_name(key) {
+            self.construct(Construct::PropertyName, path);
+        }
+        if key.starts_with('_') {
+            self.construct(if is_top { Construct::HiddenArgument } else { Construct::HiddenMember }, path);
+        }
+        let is_untyped = match property {
+            Json::Bool(is_anything) => *is_anything,
+            Json::Object(property) => !says_type(property.keys().map(String::as_str)),
+            _ => false,
+        };
+        if is_untyped {
+            self.construct(Construct::Untyped, path);
+        }
+    }
+
     fn schema(&mut self, schema: &Json, path: &str, depth: usize) {
         let Json::Object(object) = schema else { return };
         if self.left == 0 {
@@ -144,29 +211,11 @@ impl Walk<'_> {
             let what = format!("a schema is nested more than {DEEPEST} levels deep: clients with a limit refuse it");
             return self.add(Finding::warning(Side::Server, "schema-deep", what, "Flatten it."), "");
         }
-        let is_input = self.root == "inputSchema";
-        if object.contains_key("$ref") {
-            let what = "a schema has `$ref`: Copilot Studio hides the tool, and Copilot CLI and Gemini CLI cannot use it";
-            self.add(Finding::warning(Side::Server, "schema-ref", what, "Write the schema out where it is used."), path);
-        }
-        if object.get("type").is_some_and(Json::is_array) {
-            let what = "a schema has a list of types: Cursor refuses the call, and Copilot Studio cuts the schema";
-            self.add(Finding::warning(Side::Server, "schema-type-list", what, "Name one type, or use `anyOf` in a property."), path);
-        }
-        let is_list = object.get("type").is_some_and(|kind| kind == "array");
-        if is_input && is_list && !object.contains_key("items") && !object.contains_key("prefixItems") {
-            let what = "a list has no `items`: VS Code refuses the tool";
-            self.add(Finding::fault(Side::Server, "schema-items", what, "Say what the elements are: `\"items\": {\"type\": …}`."), path);
-        }
+        self.keywords(object, path);
         if let Some(properties) = object.get("properties").and_then(Json::as_object) {
             for (key, property) in properties {
                 let path = below(path, &format!(".{key}"));
-                if is_input && !(is_key(key) && key.len() <= LONGEST_KEY) {
-                    let what = format!(
-                        "the key of a property is not of 1 to {LONGEST_KEY} letters, digits, `_`, `.` and `-`: Anthropic's API refuses the whole request"
-                    );
-                    self.add(Finding::fault(Side::Server, "schema-key", what, "Rename it."), &path);
-                }
+                self.property(key, property, &path, depth == 0);
                 self.schema(property, &path, depth + 1);
             }
         }
@@ -240,7 +289,15 @@ mod tests {
             (("/inputSchema/properties/id/type", json!(["integer", "null"])), "schema-type-list"),
             (("/inputSchema/properties/id", json!({ "$ref": "#/$defs/id" })), "schema-ref"),
             (("/outputSchema/properties/list", json!({ "$ref": "#/$defs/id" })), "schema-ref"),
-            (("/inputSchema/properties/id", json!({ "type": "object", "properties": { "a b": {} } })), "schema-key"),
+            (("/inputSchema/properties/id", json!({ "type": "object", "properties": { "a b": { "type": "null" } } })), "schema-key"),
+            (("/inputSchema/properties/id", json!({})), "schema-untyped"),
+            (("/inputSchema/properties/id", json!({ "type": "object", "properties": { "_a": { "type": "null" } } })), "schema-underscore"),
+            (("/inputSchema/properties", json!({ "_id": { "type": "null" } })), "schema-underscore"),
+            (("/inputSchema/properties/id", json!({ "type": "integer", "exclusiveMinimum": 0 })), "schema-exclusive"),
+            (("/inputSchema/properties/id", json!({ "type": "object", "additionalProperties": { "type": "null" } })), "schema-additional"),
+            (("/inputSchema/properties/id", json!({ "type": "integer", "enum": [1, 2] })), "schema-enum"),
+            (("/inputSchema/properties/id", json!({ "type": "string", "format": "date" })), "schema-format"),
+            (schema(json!({ "$schema": "x", "type": "object", "properties": {} })), "schema-dialect"),
         ] {
             let mut tool = good();
             *tool.pointer_mut(place).unwrap() = value;

@@ -1,0 +1,50 @@
+//! Whether the scripts that run beside a tool's statements may change something: mappers, factories of the context, and middleware.
+//!
+//! A script reaches the outside by `fetch`, where the app allows addresses, and by `ctx.db`. One whose program has neither word changes
+//! nothing, and neither does one whose queries are all written out and only read.
+
+use millrace_core::app::{Adapter, ScriptRef};
+
+use crate::{
+    compiler::Compiler,
+    script::AppPart,
+    statement::{Dialect, only_reads},
+};
+
+/// Whether one of the scripts may change something. `fetches`: the app allows requests.
+pub(super) fn may_write<'a>(
+    compiler: &Compiler<'_>,
+    adapters: &[Adapter],
+    fetches: bool,
+    mut scripts: impl Iterator<Item = &'a ScriptRef>,
+) -> bool {
+    scripts.any(|script| {
+        let program = compiler.links.scripts.get(script.script as usize).map_or("", |script| &script.program);
+        (fetches && has(program, "fetch") > 0) || (has(program, "db") > 0 && queries_write(compiler, adapters, script.script, program))
+    })
+}
+
+/// How often a word stands in a program.
+fn has(program: &str, word: &str) -> usize {
+    let is_part = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_$".contains(byte));
+    let bytes = program.as_bytes();
+    let places = program.match_indices(word).map(|(at, _)| at);
+    places.filter(|at| !is_part(at.checked_sub(1).and_then(|at| bytes.get(at))) && !is_part(bytes.get(at + word.len()))).count()
+}
+
+fn queries_write(compiler: &Compiler<'_>, adapters: &[Adapter], script: u32, program: &str) -> bool {
+    if adapters.iter().all(|adapter| adapter.read_only) {
+        return false;
+    }
+    let queries = || compiler.links.statements.iter().filter(|statement| statement.script == script).map(|statement| &statement.place);
+    // A query in another form than `….query(…)` was not found.
+    if queries().next().is_none() || has(program, "query") > queries().count() {
+        return true;
+    }
+    let dialect = |adapter: &Adapter| millrace_catalogue::find(&adapter.connector).and_then(|connector| Dialect::of(connector.language));
+    queries().any(|query| {
+        let reads = |dialect| query.part == AppPart::Statement && only_reads(&query.name, dialect);
+        let mut asked = adapters.iter().filter(|adapter| query.adapter.as_ref().is_none_or(|name| adapter.name == *name));
+        asked.any(|adapter| !adapter.read_only && !dialect(adapter).is_some_and(reads))
+    })
+}
