@@ -563,7 +563,7 @@ mod tests {
     #[test]
     fn short_values_do_not_blank_everything() {
         let table = [
-            ("eu", "the eu is no europe"),
+            ("eu", "the eu is not europe"),
             ("1", "1 of 10"),
             ("true", "that is true"),
             ("prod", "a product, not [secret]; (produce) un-[secret]"),

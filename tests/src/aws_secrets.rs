@@ -55,7 +55,7 @@ impl AwsSecretsServer {
     /// Where there is no such user.
     #[must_use]
     pub fn env(&self, store: &str, user: &str) -> Vec<(String, String)> {
-        let key = |name: &str| self.keys[user][name].as_str().unwrap_or_else(|| panic!("there is no user `{user}`"));
+        let key = |name: &str| self.keys[user][name].as_str().unwrap_or_else(|| panic!("the user `{user}` does not exist"));
         let address = format!("http://127.0.0.1:{}", self.process.port);
         let variables = [
             ("MILLRACE_SECRETS", store),

@@ -95,10 +95,10 @@ pub fn selected_groups() -> Vec<Group> {
     for name in wanted.split(',') {
         let (group, case) = name.split_once('/').map_or((name, None), |(group, case)| (group, Some(case)));
         let mut found =
-            groups().into_iter().find(|known| known.name == group).unwrap_or_else(|| panic!("CASES: there is no group `{group}`"));
+            groups().into_iter().find(|known| known.name == group).unwrap_or_else(|| panic!("CASES: the group `{group}` does not exist"));
         if let Some(case) = case {
             found.cases.retain(|known| known.name == case);
-            assert!(!found.cases.is_empty(), "CASES: there is no case `{case}` in `{group}`");
+            assert!(!found.cases.is_empty(), "CASES: `{group}` has no case `{case}`");
         }
         match selected.iter_mut().find(|known| known.name == group) {
             Some(known) => known.cases.extend(found.cases),

@@ -237,7 +237,7 @@ fn installed() -> &'static Path {
         made.arg(in_folder("--datadir=", folder.path(), "data"));
         let made = made
             .output()
-            .unwrap_or_else(|error| panic!("there is no MariaDB ({error}): run scripts/setup, or install Debian's `mariadb-server`"));
+            .unwrap_or_else(|error| panic!("MariaDB is not installed ({error}): run scripts/setup, or install Debian's `mariadb-server`"));
         assert!(made.status.success(), "mariadb-install-db: {}", String::from_utf8_lossy(&made.stdout));
         folder
     });

@@ -269,7 +269,7 @@ fn watched(signal: &str, command: &[&OsStr], log: &Path) -> WatchedProcess {
 fn program(name: &str) -> PathBuf {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten().map(|entry| entry.path().join("bin").join(name));
     let newest = versions.filter(|path| path.exists()).max();
-    newest.unwrap_or_else(|| panic!("there is no PostgreSQL: run scripts/setup, or install Debian's `postgresql` and `pgbouncer`"))
+    newest.unwrap_or_else(|| panic!("PostgreSQL is not installed: run scripts/setup, or install Debian's `postgresql` and `pgbouncer`"))
 }
 
 /// A command; as user `postgres` where this is the administrator, because neither program runs as one.
@@ -304,7 +304,7 @@ fn other_user() -> Option<(u32, u32)> {
     }
     let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
     let line = users.lines().find(|line| line.starts_with("postgres:"));
-    let mut fields = line.unwrap_or_else(|| panic!("there is no user `postgres`: run scripts/setup")).split(':').skip(2);
+    let mut fields = line.unwrap_or_else(|| panic!("the user `postgres` does not exist: run scripts/setup")).split(':').skip(2);
     let mut number = || fields.next().and_then(|field| field.parse().ok()).unwrap_or_default();
     Some((number(), number()))
 }

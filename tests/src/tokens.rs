@@ -94,7 +94,7 @@ impl Issuer {
             "other" => ec(&ECDSA_P256_SHA256_FIXED_SIGNING, &self.other_p256, "P-256"),
             "p384" => ec(&ECDSA_P384_SHA384_FIXED_SIGNING, &self.p384, "P-384"),
             "ed" => json!({ "kty": "OKP", "crv": "Ed25519", "x": text(self.ed.public_key().as_ref()) }),
-            other => panic!("there is no key `{other}`"),
+            other => panic!("the key `{other}` does not exist"),
         }
     }
 
@@ -149,7 +149,7 @@ impl Issuer {
             "HS512" => mac(hmac::HMAC_SHA512, SECRET.as_bytes()),
             "HS256-public" => mac(hmac::HMAC_SHA256, self.jwk("rsa").to_string().as_bytes()),
             "none" => Vec::new(),
-            other => panic!("there is no signer `{other}`"),
+            other => panic!("the signer `{other}` does not exist"),
         }
     }
 

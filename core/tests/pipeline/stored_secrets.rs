@@ -166,7 +166,7 @@ fn a_key_may_be_a_secret_and_nobody_is_let_in_without_it() {
         let sent = With { headers: [("x-api-key", sent)].into_iter().collect(), ..With::default() };
         call(&deployed.pipeline, json!({}), &sent).is_ok()
     };
-    assert!(!with("") && !with("the-key"), "there is no secret yet");
+    assert!(!with("") && !with("the-key"), "the secret does not exist yet");
     deployed.set("KEY", "the-key");
     deployed.later(10_000);
     assert!(with("the-key") && !with("another"));

@@ -440,7 +440,7 @@ fn the_legacy_ladder() {
         ("bad level", Ask::legacy("logging/setLevel", json!({"level": "loud"})), 200, params),
         ("subscribe", Ask::legacy("resources/subscribe", json!({"uri": "docs://manual"})), 200, None),
         ("subscribe to nothing", Ask::legacy("resources/subscribe", json!({"uri": "docs://nope"})), 200, Some(-32002)),
-        ("state is no parameter", Ask::legacy("tools/call", json!({"name": "echo", "requestState": "x"})), 200, None),
+        ("state is not a parameter", Ask::legacy("tools/call", json!({"name": "echo", "requestState": "x"})), 200, None),
         ("unknown tool", Ask::legacy("tools/call", json!({"name": "nope"})), 200, method),
         ("no name", Ask::legacy("tools/call", json!({})), 200, params),
         ("unknown prompt", Ask::legacy("prompts/get", json!({"name": "nope"})), 200, params),

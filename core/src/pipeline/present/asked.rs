@@ -20,11 +20,15 @@ pub(in crate::pipeline) struct Asked {
 /// Gives an input of the presentation that was sent by its earlier name the one that it has now.
 pub(in crate::pipeline) fn rename_inputs(run: &Run<'_>, inputs: &mut Json) {
     let (Some(presenter), Json::Object(inputs)) = (presenter(run), inputs) else { return };
-    let is_own = run.tool.inputs.iter().any(|input| input.name == EARLIER_SELECT_INPUT)
-        || run.tool.input_schema.as_ref().is_some_and(|schema| schema.contains(EARLIER_SELECT_INPUT));
+    // Looked for where one was sent, and nowhere else.
+    let is_own = || {
+        run.tool.inputs.iter().any(|input| input.name == EARLIER_SELECT_INPUT)
+            || run.tool.input_schema.as_ref().is_some_and(|schema| schema.contains(EARLIER_SELECT_INPUT))
+    };
     if presenter.select
-        && !is_own
+        && inputs.contains_key(EARLIER_SELECT_INPUT)
         && !inputs.contains_key(SELECT_INPUT)
+        && !is_own()
         && let Some(names) = inputs.shift_remove(EARLIER_SELECT_INPUT)
     {
         inputs.insert(String::from(SELECT_INPUT), names);
