@@ -10,3 +10,6 @@
 #define floor __builtin_floor
 #define sqrt __builtin_sqrt
 #define trunc __builtin_trunc
+// Where the engine looks for the end of its stack: see `position` in glue.c.
+#define __builtin_frame_address(level) ((void *)position())
+unsigned long position(void);

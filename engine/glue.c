@@ -24,6 +24,10 @@ IMPORT("reply") void host_reply(char *into);
 // Milliseconds since the Unix epoch.
 IMPORT("clock") double host_clock(void);
 IMPORT("random") void host_random(void *into, int length);
+// There is no fuel. The host sets `fuel` anew, or says that there is no more: 0.
+IMPORT("more") int host_more(void);
+// The heap is to end there. The host says whether it may: 0 is no.
+IMPORT("grow") int host_grow(unsigned long end);
 
 enum { DONE = 0, THREW = 1, WAITS = 2 };
 
@@ -32,6 +36,14 @@ enum { DONE = 0, THREW = 1, WAITS = 2 };
 #define JOBS_PER_TURN 10000
 // What of the heap is kept back for the error that says that it is full.
 #define RESERVE (256 << 10)
+
+// What crosses costs the host time: units of fuel for each crossing, for so many bytes of a message, and for each byte that it computes with.
+#define CROSSING 500
+#define CLOCK 100
+#define MESSAGE_BYTES 4
+#define RANDOM_BYTES_SHARE 4
+// Fractions that are taken at a time.
+#define RANDOM_STORE 64
 
 static JSRuntime *runtime;
 static JSContext *context;
@@ -45,9 +57,9 @@ static JSValue clock_function;
 // Whether what runs is left of a script that has ended: nobody answers it.
 static bool is_muted;
 
-// What the last export left for the host.
-static char *out;
-static size_t out_length;
+// What the last export left. Read by the host.
+char *out;
+size_t out_length;
 
 static int last_ask;
 
@@ -55,11 +67,29 @@ static int last_ask;
 static struct { JSValue promise, reason; } *rejections;
 static unsigned rejections_length, rejections_room, rejections_handled, rejections_more;
 
+// fuel and depth: see engine/counters, which writes what `charge` and `position` do
+
+// Called where there is no fuel.
+EXPORT("refuel") void refuel(void) {
+  if (!host_more()) __builtin_trap();
+}
+
+EXPORT("charge") __attribute__((noinline)) void charge(unsigned units) { __asm__ volatile("" ::"r"(units)); }
+
+EXPORT("position") __attribute__((noinline)) unsigned long position(void) {
+  unsigned long at = 0;
+  __asm__ volatile("" : "+r"(at));
+  return at;
+}
+
 // memory
 
 extern char __heap_end;
-static char *heap_top = &__heap_end;
+// Read by the host.
+char *heap_top = &__heap_end;
 static unsigned long heap_limit;
+// Up to where the host has said that it may.
+static unsigned long heap_granted;
 
 // The end of the heap is data, so it is part of an image; and a memory that has grown is used again after an image was put back.
 void *sbrk(intptr_t more) {
@@ -67,7 +97,12 @@ void *sbrk(intptr_t more) {
   if (more == 0) return before;
   unsigned long need = (unsigned long)before + (unsigned long)more, have = __builtin_wasm_memory_size(0) << 16;
   if (need < (unsigned long)before || need > heap_limit) return (void *)-1;
-  if (need > have && __builtin_wasm_memory_grow(0, (need - have + 0xffff) >> 16) == (unsigned long)-1) return (void *)-1;
+  unsigned long end = (need + 0xffff) & ~0xfffful;
+  if (need > heap_granted) {
+    if (!host_grow(end)) return (void *)-1;
+    heap_granted = end;
+  }
+  if (need > have && __builtin_wasm_memory_grow(0, (end - have) >> 16) == (unsigned long)-1) return (void *)-1;
   heap_top = before + more;
   return before;
 }
@@ -91,8 +126,6 @@ static size_t usable_size(const void *made) { return malloc_usable_size((void *)
 
 static const JSMallocFunctions allocator = {js_calloc_, js_malloc_, js_free_, js_realloc_, usable_size};
 
-EXPORT("top") char *top(void) { return heap_top; }
-
 // One byte more than asked for: what parses text wants a zero behind it.
 EXPORT("alloc") char *alloc(int length) {
   char *made = length < 0 ? NULL : malloc((size_t)length + 1);
@@ -109,13 +142,11 @@ double __rquickjs_host_now_us(void) {
     JS_FreeValue(context, JS_IsException(told) ? JS_GetException(context) : told);
     clock_function = watcher;
   }
+  charge(CLOCK);
   return host_clock() * 1000;
 }
 
 // out
-
-EXPORT("out") char *out_(void) { return out; }
-EXPORT("out_len") int out_len(void) { return (int)out_length; }
 
 static void forget_out(void) {
   free(out);
@@ -263,6 +294,7 @@ static JSValue native_ask(JSContext *c, JSValueConst this, int argc, JSValueCons
   char *frame = make_frame(c, argc, argv, &length);
   if (!frame) return JS_EXCEPTION;
   int id = ++last_ask;
+  charge(CROSSING + (unsigned)length / MESSAGE_BYTES);
   host_ask(id, kind, frame, (int)length);
   free(frame);
   return JS_NewInt32(c, id);
@@ -275,6 +307,8 @@ static JSValue native_say(JSContext *c, JSValueConst this, int argc, JSValueCons
   if (refuses(c) || JS_ToInt32(c, &kind, argv[0])) return JS_EXCEPTION;
   char *frame = make_frame(c, argc, argv, &length);
   if (!frame) return JS_EXCEPTION;
+  // A digest is of each byte.
+  charge(CROSSING + (unsigned)length);
   int answer_length = host_say(kind, frame, (int)length);
   free(frame);
   if (answer_length < 0) return JS_UNDEFINED;
@@ -292,22 +326,32 @@ static JSValue native_say(JSContext *c, JSValueConst this, int argc, JSValueCons
 }
 
 // `clock()`
-static JSValue native_clock(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) { return JS_NewFloat64(c, host_clock()); }
+static JSValue native_clock(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  charge(CLOCK);
+  return JS_NewFloat64(c, host_clock());
+}
 
 // `random(bytes)`: fills them.
 static JSValue native_random(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
   size_t length;
   uint8_t *bytes = JS_GetUint8Array(c, &length, argv[0]);
   if (!bytes) return JS_HasException(c) ? JS_EXCEPTION : JS_UNDEFINED;
+  charge(CROSSING + (unsigned)length / RANDOM_BYTES_SHARE);
   host_random(bytes, (int)length);
   return JS_UNDEFINED;
 }
 
 // `fraction()`: 53 random bits, from zero to below one.
 static JSValue native_fraction(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
-  uint64_t bits = 0;
-  host_random(&bits, 7);
-  return JS_NewFloat64(c, (double)(bits & ((1ull << 53) - 1)) / (double)(1ull << 53));
+  // Some at a time: to cross for each would cost more than the number. Zero in an image.
+  static uint64_t store[RANDOM_STORE];
+  static unsigned left;
+  if (!left) {
+    charge(CROSSING);
+    host_random(store, sizeof store);
+    left = RANDOM_STORE;
+  }
+  return JS_NewFloat64(c, (double)(store[--left] & ((1ull << 53) - 1)) / (double)(1ull << 53));
 }
 
 // `encode(text)`: its bytes as UTF-8. The caller sees to lone surrogates.
@@ -445,7 +489,11 @@ static JSValue natives(void) {
 
 // entries
 
+// Called by name, so that the linker does not put a call to it around each export.
+void __wasm_call_ctors(void);
+
 EXPORT("init") void init(unsigned heap_end, unsigned stack_bytes) {
+  __wasm_call_ctors();
   heap_limit = heap_end;
   load_function = enter_function = settle_function = poll_function = clock_function = JS_UNDEFINED;
   reserve = malloc(RESERVE);

@@ -184,7 +184,7 @@ impl LimitSettings {
             on_exceed.value = OnExceed::Fit;
         }
         let output = self.output_bytes.unwrap_or_else(|| Located::default(default_output(doubled)));
-        let loops = self.loops.unwrap_or_else(|| Located::default(2_000_000));
+        let loops = self.loops.unwrap_or_else(|| Located::default(1_000_000));
         let memory = self.memory_bytes.unwrap_or_else(|| Located::default(64 << 20));
         let script_output = self.script_output_bytes.unwrap_or_else(|| Located::default(1 << 20));
         compiler.origin(tool, "limits.timeout", format!("{} ms", timeout.value), timeout.place);

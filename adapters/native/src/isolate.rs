@@ -94,8 +94,6 @@ where
 }
 
 fn runtime() -> io::Result<tokio::runtime::LocalRuntime> {
-    // Each caller is a thread with `STACK_BYTES`.
-    millrace_script::has_room();
     // The blocking pool resolves host names and nothing else.
     Builder::new_current_thread().enable_io().enable_time().max_blocking_threads(4).build_local(LocalOptions::default())
 }

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use millrace_core::{
     Error, Json,
     ports::{
-        Invocation, LogLevel, LogReader,
+        Invocation, LocalFuture, LogLevel, LogReader,
         script_value::{self, ObjectLook},
     },
 };
@@ -41,6 +41,10 @@ impl<'a> Bridge<'a> {
             causes.len() - 1
         });
         json!({"message": error.message, "code": wire::code(error.kind), "cause": cause})
+    }
+
+    fn must_stop(&self) -> bool {
+        self.invocation.cancel.is_tripped() || self.invocation.host.now_ms() >= self.invocation.deadline_ms
     }
 
     fn log(&self, line: &Json) {
@@ -84,7 +88,7 @@ impl Host for Bridge<'_> {
                 return None;
             }
             say::REQUIRE_INPUT => self.require_input(said),
-            say::ABORTED => Json::Bool(self.invocation.cancel.is_tripped() || host.now_ms() >= self.invocation.deadline_ms),
+            say::ABORTED => Json::Bool(self.must_stop()),
             _ => return None,
         };
         Some(Message { head: answer.to_string(), tail: None })
@@ -97,6 +101,13 @@ impl Host for Bridge<'_> {
 
     fn random(&self, bytes: &mut [u8]) {
         self.invocation.host.random(bytes);
+    }
+
+    fn pause(&self) -> LocalFuture<'_, bool> {
+        Box::pin(async {
+            self.invocation.host.sleep(0).await;
+            !self.must_stop()
+        })
     }
 }
 

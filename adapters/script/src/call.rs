@@ -10,11 +10,11 @@ use millrace_core::{
     Error, Json,
     ports::{Invocation, LocalFuture, LogLevel, LogReader, Returned, ScriptFault, Thrown},
 };
-use millrace_engine::{Ask, Fault, Frame, Instance, Step, Ticket};
+use millrace_engine::{Ask, Fault, Frame, Instance, Limits, Step, Ticket};
 
 use crate::{
     bridge::Bridge,
-    limit::{self, Budget},
+    limit,
     pool::{CallInstance, Pool, PoolSlot},
     program,
     wire::{self, ask},
@@ -51,21 +51,22 @@ async fn run_in(pool: &Pool, invocation: &Invocation<'_>, held: &mut CallInstanc
     let mut instance = held.take(&program)?;
     let broken = |fault: Fault| ScriptFault::Broken(format!("the script engine does not start: {fault:?}"));
     let bridge = Bridge::new(invocation);
-    if held.has_left && !instance.drain(&bridge) {
+    if held.has_left && !instance.drain(&bridge).await {
         instance.restore().map_err(broken)?;
         held.forget();
     }
-    let budget = Budget::new(&invocation.limits, invocation.deadline_ms.saturating_sub(invocation.host.now_ms()));
-    instance.begin(budget.limits).map_err(broken)?;
+    let limits = limit::engine_limits(&invocation.limits);
+    instance.begin(limits).map_err(broken)?;
     let has_it = program.has(invocation.index) || held.evaluated.contains(&invocation.index);
     let mut running = RunningScript {
         instance: &mut instance,
         invocation,
         bridge: &bridge,
-        budget,
+        limits,
         is_trapped: Cell::new(false),
         pending: FuturesUnordered::new(),
         timers: BTreeMap::new(),
+        timer_keys: BTreeMap::new(),
         last_timer: 0,
         fired_ms: None,
     };
@@ -117,12 +118,14 @@ struct RunningScript<'a> {
     instance: &'a mut Instance,
     invocation: &'a Invocation<'a>,
     bridge: &'a Bridge<'a>,
-    budget: Budget,
+    limits: Limits,
     /// Whether it was ended from outside: then the instance stands where nothing can go on.
     is_trapped: Cell<bool>,
     pending: FuturesUnordered<LocalFuture<'a, Answered>>,
     /// By the time at which they are due, and the order in which they were set.
     timers: BTreeMap<(u64, u64), Ticket>,
+    /// The key of each of them, by the number of its question.
+    timer_keys: BTreeMap<i32, (u64, u64)>,
     last_timer: u64,
     /// When the timer was due whose function runs.
     fired_ms: Option<u64>,
@@ -133,12 +136,12 @@ impl RunningScript<'_> {
         let invocation = self.invocation;
         let message = wire::call(invocation, has_it && is_used);
         let mut step = if has_it {
-            self.instance.go_on(Frame::text(&message), self.budget.limits, self.bridge)
+            self.instance.go_on(Frame::text(&message), self.limits, self.bridge).await
         } else {
             let meta = program::meta(invocation.index, invocation.script, false);
-            match self.instance.evaluate(program::frame(&meta, invocation.script), self.budget.limits, self.bridge) {
+            match self.instance.evaluate(program::frame(&meta, invocation.script), self.limits, self.bridge).await {
                 Ok(Step::Threw(text)) => return Err(program::does_not_compile(invocation.script, &text)),
-                Ok(_) => self.instance.go_on(Frame::text(&message), self.budget.limits, self.bridge),
+                Ok(_) => self.instance.go_on(Frame::text(&message), self.limits, self.bridge).await,
                 Err(fault) => Err(fault),
             }
         };
@@ -171,7 +174,9 @@ impl RunningScript<'_> {
                     _ => invocation.host.now_ms() + delay_ms,
                 };
                 self.last_timer += 1;
-                self.timers.insert((due_ms, self.last_timer), ticket);
+                let key = (due_ms, self.last_timer);
+                self.timers.insert(key, ticket);
+                self.timer_keys.insert(ticket.id(), key);
             }
             ask::FETCH => {
                 let request = wire::request(&asked, message.tail.unwrap_or_default(), invocation.deadline_ms);
@@ -198,9 +203,10 @@ impl RunningScript<'_> {
     }
 
     fn forget_cleared(&mut self) {
-        let cleared = self.bridge.cleared.take();
-        if !cleared.is_empty() {
-            self.timers.retain(|_, ticket| !cleared.contains(&ticket.id()));
+        for id in self.bridge.cleared.take() {
+            if let Some(key) = self.timer_keys.remove(&id) {
+                self.timers.remove(&key);
+            }
         }
     }
 
@@ -213,8 +219,9 @@ impl RunningScript<'_> {
             if let Some(key) = next.filter(|(due_ms, _)| *due_ms <= now_ms)
                 && let Some(ticket) = self.timers.remove(&key)
             {
+                self.timer_keys.remove(&ticket.id());
                 self.fired_ms = Some(key.0);
-                return Ok(self.instance.settle(ticket, true, Frame::text("null"), self.bridge));
+                return Ok(self.instance.settle(ticket, true, Frame::text("null"), self.bridge).await);
             }
             if self.pending.is_empty() && next.is_none() {
                 return Err(ScriptFault::NeverSettles);
@@ -233,18 +240,18 @@ impl RunningScript<'_> {
             .await;
             must_stop(invocation)?;
             if let Some(answered) = answered {
-                return Ok(self.deliver(answered));
+                return Ok(self.deliver(answered).await);
             }
         }
     }
 
-    fn deliver(&mut self, Answered { ticket, content }: Answered) -> Result<Step, Fault> {
+    async fn deliver(&mut self, Answered { ticket, content }: Answered) -> Result<Step, Fault> {
         self.fired_ms = None;
         let (is_answer, head, tail) = match content {
             Ok((json, tail)) => (true, json, tail),
             Err(error) => (false, self.bridge.error(&error), None),
         };
-        self.instance.settle(ticket, is_answer, Frame { head: &head.to_string(), tail: tail.as_deref() }, self.bridge)
+        self.instance.settle(ticket, is_answer, Frame { head: &head.to_string(), tail: tail.as_deref() }, self.bridge).await
     }
 
     fn done(&mut self, text: &str) -> Result<Returned, ScriptFault> {
@@ -277,20 +284,24 @@ impl RunningScript<'_> {
     fn escaped(&self, text: &str) -> ScriptFault {
         let wire::Escaped { message, stack, limit } = wire::escaped(text);
         match limit.as_deref() {
-            Some("memory") => limit::memory(&self.invocation.limits),
+            Some("memory") => self.out_of_memory(),
             Some(_) => limit::stack(),
             None => ScriptFault::Thrown(Thrown { message, stack, cause: None, reply: None }),
         }
+    }
+
+    fn out_of_memory(&self) -> ScriptFault {
+        if self.instance.is_short() { ScriptFault::Busy } else { limit::memory(&self.invocation.limits) }
     }
 
     fn fault(&self, fault: &Fault) -> ScriptFault {
         self.is_trapped.set(true);
         let limits = &self.invocation.limits;
         match fault {
-            Fault::Fuel if self.budget.is_of_time => ScriptFault::TimedOut,
             Fault::Fuel => must_stop(self.invocation).err().unwrap_or_else(|| limit::work(limits)),
             Fault::Stack => limit::stack(),
-            Fault::Memory => limit::memory(limits),
+            Fault::Memory => self.out_of_memory(),
+            Fault::Stopped => must_stop(self.invocation).err().unwrap_or(ScriptFault::TimedOut),
             Fault::Broken(text) => {
                 tracing::error!(text, "the script engine failed");
                 ScriptFault::Thrown(Thrown { message: String::from("the script engine failed"), stack: None, cause: None, reply: None })

@@ -7,13 +7,14 @@
 //! the time, for randomness or for the outside while it is evaluated is no part of the image, and evaluated in each call.
 //!
 //! # Limits
-//! - *Work*: counted in the module, the same on every machine, whatever the script does: [`UNITS_PER_LOOP`] for each round of
-//!   `limits.script.loops`. What is left is carried across an `await`.
-//! - *Memory*: what the instance's may grow to. *Depth*: the stack, which is fixed; its end is a `RangeError`. *Output*: bytes of the result.
-//! - *Deadline, and the caller gone*: looked at whenever the script waits; and no call gets more work than fits into its time.
+//! - *Work*: counted in the module, the same on every machine, whatever the script does, and what it makes the host do:
+//!   [`UNITS_PER_LOOP`] for each round of `limits.script.loops`. What is left is carried across an `await`.
+//! - *Memory*: what the instance's may grow to; and all instances of an isolate share what there is. *Depth*: counted in the module, too; its
+//!   end is a `RangeError`. *Output*: bytes of the result.
+//! - *Deadline, and the caller gone*: looked at whenever the script waits, and every few milliseconds while it runs.
 //!
 //! # Concurrency
-//! Calls interleave at every `await` of the host. Each has its own instance; up to [`MAX_ACTIVE`] at a time, the others wait in line until
+//! Calls interleave at every `await` of the host, and every few milliseconds of work. Each has its own instance; up to [`MAX_ACTIVE`] at a time, the others wait in line until
 //! their deadline. [`MAX_IDLE`] instances are kept ready.
 //!
 //! # Determinism
@@ -38,8 +39,6 @@ use millrace_core::{
 pub use limit::UNITS_PER_LOOP;
 #[cfg(target_arch = "wasm32")]
 pub use millrace_engine::set_module;
-#[cfg(not(target_arch = "wasm32"))]
-pub use millrace_engine::{STACK_BYTES, has_room};
 pub use pool::{MAX_ACTIVE, MAX_IDLE};
 
 /// A [`ScriptEngine`] for the scripts of one app, on one isolate.

@@ -155,7 +155,7 @@ impl Pool {
             return Ok(instance);
         }
         self.made.set(self.made.get() + 1);
-        Instance::new(&program.image).map_err(|fault| does_not_start(&fault))
+        Instance::new(&program.image).map_err(|fault| if fault == Fault::Memory { ScriptFault::Busy } else { does_not_start(&fault) })
     }
 
     /// Keeps an instance for the next call.

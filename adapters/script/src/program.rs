@@ -2,13 +2,14 @@
 
 use std::{
     cell::{Cell, RefCell},
+    future::ready,
     sync::Arc,
 };
 
 use millrace_core::{
     Json,
     app::Script,
-    ports::{Ambient, LoadFault, ScriptFault, ScriptLoad, TakenAtLoad},
+    ports::{Ambient, LoadFault, LocalFuture, ScriptFault, ScriptLoad, TakenAtLoad},
 };
 use millrace_engine::{Fault, Frame, Host, Image, Limits, Loader, Message, Step};
 use serde_json::json;
@@ -53,7 +54,7 @@ impl Program {
 
 /// The image without a script.
 pub(crate) fn base() -> Result<Arc<Image>, Fault> {
-    Image::base(PRELUDE, Limits { fuel: i32::MAX, ..LOADING }, &LoadHost::default())
+    Image::base(PRELUDE, Limits { fuel: u64::MAX, ..LOADING }, &LoadHost::default())
 }
 
 /// What of a script goes with its text.
@@ -142,10 +143,11 @@ fn try_one(loader: &mut Loader, index: usize, script: &Script) -> ScriptLoad {
 fn too_much(fault: &Fault) -> String {
     match fault {
         Fault::Fuel => {
-            format!("its modules do more work than {} rounds of a loop are", u64::from(LOADING.fuel.unsigned_abs()) / UNITS_PER_LOOP)
+            format!("its modules do more work than {} rounds of a loop are", LOADING.fuel / UNITS_PER_LOOP)
         }
         Fault::Memory => format!("its modules take more than {} MB of memory", LOADING.memory_bytes >> 20),
         Fault::Stack => String::from("its modules nest their calls too deep"),
+        Fault::Stopped => String::from("it was stopped"),
         Fault::Broken(text) => format!("the script engine failed: {text}"),
     }
 }
@@ -195,6 +197,10 @@ impl Host for LoadHost {
     fn clock_ms(&self) -> f64 {
         self.was_asked.set(true);
         0.0
+    }
+
+    fn pause(&self) -> LocalFuture<'_, bool> {
+        Box::pin(ready(true))
     }
 
     fn random(&self, bytes: &mut [u8]) {

@@ -77,7 +77,7 @@ fn thrown(message: &str) -> ScriptFault {
 
 #[test]
 fn every_fault_is_told_and_the_next_call_works() {
-    let loops = ScriptFault::Limit("the script did more work than 2000000 rounds of a loop are (`limits.script.loops`)".into());
+    let loops = ScriptFault::Limit("the script did more work than `limits.script.loops` (2000000) allows".into());
     let recursion = ScriptFault::Limit("the script nested its calls too deep".into());
     let memory = ScriptFault::Limit("the script took more than 67108864 bytes of memory (`limits.script.memory`)".into());
     let output = ScriptFault::Limit("the result is longer than 100000 bytes as JSON (`limits.script.output`)".into());

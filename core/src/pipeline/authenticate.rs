@@ -278,6 +278,7 @@ async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &Policy) -> FaultResu
         Err(ScriptFault::Limit(cause) | ScriptFault::NotJson(cause) | ScriptFault::Broken(cause)) => {
             Err(defect(script::path(run, plugin), &cause))
         }
+        Err(ScriptFault::Busy) => Err(Fault::new(Stage::Authenticate, "SERVER_BUSY", script::BUSY).later().into()),
         Err(ScriptFault::NeverSettles) => Err(defect(script::path(run, plugin), "it waits for a promise that nothing can settle")),
     }
 }

@@ -40,7 +40,7 @@ const LIMITS: Limits = Limits {
     on_exceed: OnExceed::Error,
     rate: None,
     concurrency: None,
-    script: ScriptLimits { loops: 2_000_000, memory_bytes: 64 << 20, output_bytes: 1 << 20 },
+    script: ScriptLimits { loops: 1_000_000, memory_bytes: 64 << 20, output_bytes: 1 << 20 },
 };
 
 impl Pipeline {

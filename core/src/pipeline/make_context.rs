@@ -73,6 +73,7 @@ async fn made(run: &Run<'_>, signal: &Signal<'_>, factory: &ScriptRef, ctx: &Jso
             Err(Fault { suggestion: None, ..failed(run, &problem) }.later().into())
         }
         Err(ScriptFault::Limit(cause) | ScriptFault::NotJson(cause) | ScriptFault::Broken(cause)) => Err(wrong(&cause)),
+        Err(ScriptFault::Busy) => Err(Fault::new(Stage::Context, "SERVER_BUSY", script::BUSY).later().into()),
         Err(ScriptFault::NeverSettles) => Err(wrong("it waits for a promise that nothing can settle")),
     }
 }

@@ -195,6 +195,7 @@ async fn after_script(run: &Run<'_>, signal: &Signal<'_>, script: &ScriptRef, se
         Err(ScriptFault::Thrown(thrown) | ScriptFault::LeftBehind(thrown)) => script::told(run, script, &thrown),
         Err(ScriptFault::Limit(cause) | ScriptFault::NotJson(cause) | ScriptFault::Broken(cause)) => cause,
         Err(ScriptFault::TimedOut | ScriptFault::Cancelled) => "it did not finish in its time".into(),
+        Err(ScriptFault::Busy) => script::BUSY.into(),
         Err(ScriptFault::NeverSettles) => "it waits for a promise that nothing can settle".into(),
     };
     let Subject { tool, request_id, .. } = run.subject();

@@ -134,13 +134,27 @@ pub(super) async fn invoke(
     }
 }
 
+/// What a caller is told whose script finds no memory.
+pub(super) const BUSY: &str = "The server has no memory for another script at the moment.";
+
 fn fault_of(run: &Run<'_>, stage: Stage, script: &ScriptRef, fault: ScriptFault) -> Fault {
     match fault {
         ScriptFault::Cancelled => signal::cancelled(stage),
         // A script may have written before its time was over; nobody can tell.
         ScriptFault::TimedOut => run.interrupted(run.signal.timed_out(), stage, true),
-        ScriptFault::Limit(limit) => Fault::new(stage, "SCRIPT_LIMIT", limit)
-            .suggesting("Ask for less, or for fewer things at once: the same call would reach the same limit again."),
+        ScriptFault::Limit(limit) => {
+            let again = "Ask for less, or for fewer things at once: the same call would reach the same limit again.";
+            // A script may have written before it reached its limit.
+            let suggestion = match run.change_made() {
+                Some(_) => format!("{again} {}", run.after_unknown()),
+                None => again.into(),
+            };
+            Fault::new(stage, "SCRIPT_LIMIT", limit).suggesting(suggestion)
+        }
+        ScriptFault::Busy => {
+            let fault = Fault::new(stage, "SERVER_BUSY", BUSY);
+            if run.change_made().is_some() { fault.suggesting(run.after_unknown()) } else { fault.later() }
+        }
         ScriptFault::NotJson(what) => Fault::new(stage, "SCRIPT_RESULT", what).by_author(),
         ScriptFault::NeverSettles => {
             Fault::new(stage, "SCRIPT_NEVER_SETTLES", "The script waits for a promise that nothing can settle.").by_author()

@@ -233,6 +233,8 @@ pub enum ScriptFault {
     LeftBehind(Thrown),
     /// It used up a limit; the text names the limit, its value and the setting.
     Limit(String),
+    /// There was no memory left for it: other calls have what there is.
+    Busy,
     /// Its deadline passed.
     TimedOut,
     /// The caller went away.

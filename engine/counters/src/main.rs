@@ -8,6 +8,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [from, to] = &arguments[..] else { return Err("usage: millrace-engine-counters IN OUT".into()) };
     let counted = millrace_engine_counters::count(&fs::read(from)?)?;
     fs::write(to, &counted.wasm)?;
-    println!("{to}: {} bytes, counts in {} places", counted.wasm.len(), counted.places);
+    println!("{to}: {} bytes, counts work in {} places and depth in {} functions", counted.wasm.len(), counted.places, counted.deep);
     Ok(())
 }

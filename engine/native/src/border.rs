@@ -1,15 +1,24 @@
 //! What both kinds of instances have in common.
 
+use std::{future::Future, pin::Pin};
+
 use crate::frame::Message;
 
-/// The most that the prelude's own stack may take of the linear memory: see `-z stack-size` in scripts/engine. The rest is for C. A platform whose own
-/// stack is the smallest, a Worker, has room for it, so that scripts recurse as deeply everywhere.
-pub(crate) const SCRIPT_STACK_BYTES: i32 = 400 << 10;
+/// The most that scripts may take of the stack: of the linear memory together with what the module's frames take of the platform's own, as they
+/// are counted in the module. See engine/counters, and `-z stack-size` in scripts/engine. The platform whose own stack is the smallest, a
+/// Worker, has room for it and for what the host does below, so that scripts recurse as deeply everywhere.
+pub(crate) const SCRIPT_STACK_BYTES: i32 = 840 << 10;
+
+/// What the counter of depth begins with: `DEPTH_START` of engine/counters.
+pub(crate) const DEPTH_START: i32 = 1 << 28;
+
+/// Units of fuel after which a host is asked whether a call may go on: some milliseconds of work.
+pub(crate) const SLICE_UNITS: i64 = 1_000_000;
 
 /// What a script that failed may use up of fuel for what it has left to be done.
-pub(crate) const DRAIN_FUEL: i32 = 2_000_000;
+pub(crate) const DRAIN_FUEL: i64 = 2_000_000;
 
-/// What a script reaches while it runs. Each is answered at once.
+/// What a script reaches while it runs. Each is answered at once, except for a pause.
 pub trait Host {
     /// Something said, and its answer, whose head is JSON.
     fn say(&self, kind: i32, message: Message) -> Option<Message>;
@@ -19,13 +28,16 @@ pub trait Host {
 
     /// Fills bytes with random ones.
     fn random(&self, bytes: &mut [u8]);
+
+    /// A call has worked for some milliseconds: others get their turn. Says whether it may go on.
+    fn pause(&self) -> Pin<Box<dyn Future<Output = bool> + '_>>;
 }
 
 /// What a call may use up.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Units of work, of which there are some tens of millions in a second.
-    pub fuel: i32,
+    pub fuel: u64,
     /// Bytes of memory beyond those of the image.
     pub memory_bytes: usize,
 }
@@ -84,6 +96,8 @@ pub enum Fault {
     Stack,
     /// There is no memory for what it is told.
     Memory,
+    /// [`Host::pause`] says that it may not go on.
+    Stopped,
     /// Something that does not happen: a bug of the engine, or of this crate. It says what.
     Broken(String),
 }

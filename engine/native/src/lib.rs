@@ -27,7 +27,7 @@ mod worker;
 pub use border::{Ask, Fault, Host, Limits, Step, Ticket};
 pub use frame::{Frame, Message};
 #[cfg(not(target_arch = "wasm32"))]
-pub use native::{Image, Instance, Loader, STACK_BYTES, has_room};
+pub use native::{Image, Instance, Loader};
 #[cfg(target_arch = "wasm32")]
 pub use worker::{Image, Instance, Loader, set_module};
 

@@ -8,11 +8,9 @@ mod instance;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod mapped;
 mod module;
-mod stack;
 
 pub use image::{Image, Loader};
 pub use instance::Instance;
-pub use stack::{STACK_BYTES, has_room};
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 use copied as mapped;

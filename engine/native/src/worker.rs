@@ -2,41 +2,61 @@
 
 use std::sync::Arc;
 
-use js_sys::{Array, Uint8Array};
+use js_sys::{Array, Promise, Uint8Array, futures::JsFuture};
 use scoped_tls_hkt::scoped_thread_local;
 use wasm_bindgen::prelude::*;
 
 use crate::{
     WASM_PAGE,
-    border::{Ask, DRAIN_FUEL, Fault, Host, Limits, SCRIPT_STACK_BYTES, Step, Ticket},
+    border::{Ask, DEPTH_START, DRAIN_FUEL, Fault, Host, Limits, SCRIPT_STACK_BYTES, SLICE_UNITS, Step, Ticket},
     frame::{Frame, Message},
 };
 
 #[wasm_bindgen(module = "/src/worker/machine.js")]
 extern "C" {
     fn install(module: &JsValue);
-    fn make(say: &Say, clock: &Clock, random: &Random) -> JsValue;
-    fn init(machine: &JsValue, heap_end: u32, stack_bytes: i32) -> i32;
+    fn make(is_here: &IsHere, say: &Say, clock: &Clock, random: &Random, suspends: bool, slice: f64, depth: i32) -> JsValue;
+    #[wasm_bindgen(js_name = drop)]
+    fn release(machine: &JsValue);
+    fn init(machine: &JsValue, heap_end: u32, stack_bytes: i32) -> JsValue;
     #[wasm_bindgen(js_name = setFuel)]
-    fn set_fuel(machine: &JsValue, fuel: i32);
-    fn evaluate(machine: &JsValue, frame: &[u8], heap_end: u32) -> i32;
-    fn call(machine: &JsValue, frame: &[u8], heap_end: u32) -> i32;
-    fn drain(machine: &JsValue) -> i32;
-    fn settle(machine: &JsValue, id: i32, is_answer: bool, frame: &[u8]) -> i32;
+    fn set_fuel(machine: &JsValue, fuel: f64);
+    fn evaluate(machine: &JsValue, frame: &[u8], heap_end: u32) -> JsValue;
+    fn call(machine: &JsValue, frame: &[u8], heap_end: u32) -> JsValue;
+    fn drain(machine: &JsValue) -> JsValue;
+    fn settle(machine: &JsValue, id: i32, is_answer: bool, frame: &[u8]) -> JsValue;
+    fn resume(machine: &JsValue, value: &JsValue) -> JsValue;
+    #[wasm_bindgen(js_name = isRunning)]
+    fn is_running(machine: &JsValue) -> bool;
+    #[wasm_bindgen(js_name = wantedKind)]
+    fn wanted_kind(machine: &JsValue) -> i32;
+    #[wasm_bindgen(js_name = wantedFrame)]
+    fn wanted_frame(machine: &JsValue) -> Vec<u8>;
+    #[wasm_bindgen(js_name = wantedLength)]
+    fn wanted_length(machine: &JsValue) -> u32;
     fn text(machine: &JsValue) -> Vec<u8>;
     fn why(machine: &JsValue) -> String;
+    #[wasm_bindgen(js_name = isShort)]
+    fn is_short(machine: &JsValue) -> bool;
     fn asks(machine: &JsValue) -> Array;
-    #[wasm_bindgen(js_name = forgetAsks)]
-    fn forget_asks(machine: &JsValue);
-    fn fuel(machine: &JsValue) -> i32;
+    fn begin(machine: &JsValue);
+    fn fuel(machine: &JsValue) -> f64;
     fn image(machine: &JsValue) -> JsValue;
     fn size(image: &JsValue) -> u32;
-    fn restore(machine: &JsValue, image: &JsValue);
+    #[wasm_bindgen(catch)]
+    fn restore(machine: &JsValue, image: &JsValue) -> Result<bool, JsValue>;
 }
 
 /// The state of a call that waits.
 const WAITS: i32 = 2;
 
+// The states in which it stops: see machine.js.
+const PAUSE: i32 = -5;
+const SAY: i32 = -6;
+const CLOCK: i32 = -7;
+const RANDOM: i32 = -8;
+
+type IsHere = Closure<dyn Fn() -> bool>;
 type Say = Closure<dyn Fn(i32, Vec<u8>) -> Option<Vec<u8>>>;
 type Clock = Closure<dyn Fn() -> f64>;
 type Random = Closure<dyn Fn(Uint8Array)>;
@@ -44,7 +64,8 @@ type Random = Closure<dyn Fn(Uint8Array)>;
 scoped_thread_local!(static HOST: for<'a> &'a (dyn Host + 'a));
 
 thread_local! {
-    static FUNCTIONS: (Say, Clock, Random) = (Closure::new(say), Closure::new(clock), Closure::new(random));
+    static FUNCTIONS: (IsHere, Say, Clock, Random) =
+        (Closure::new(|| HOST.is_set()), Closure::new(say), Closure::new(clock), Closure::new(random));
 }
 
 fn say(kind: i32, frame: Vec<u8>) -> Option<Vec<u8>> {
@@ -83,7 +104,6 @@ pub struct Image {
 }
 
 impl Image {
-    #[expect(clippy::arc_with_non_send_sync, reason = "as on machines, where images are shared by threads")]
     fn of(instance: &Instance) -> Arc<Self> {
         Arc::new(Self { held: image(&instance.machine) })
     }
@@ -94,14 +114,14 @@ impl Image {
     /// # Errors
     /// A [`Fault`], or [`Fault::Broken`] with what the prelude threw.
     pub fn base(prelude: &str, limits: Limits, host: &dyn Host) -> Result<Arc<Self>, Fault> {
-        let mut instance = Instance::empty();
+        let mut instance = Instance::empty(false)?;
         let heap_end = pointer(limits.memory_bytes);
-        let state = HOST.set(host, || init(&instance.machine, heap_end, SCRIPT_STACK_BYTES));
+        let started = instance.settled(HOST.set(host, || init(&instance.machine, heap_end, SCRIPT_STACK_BYTES)))?;
         // It gives nothing: what is not below zero is well.
-        instance.step(if state < 0 { state } else { WAITS })?;
+        instance.step(if started < 0 { started } else { WAITS })?;
         instance.begin(Limits { memory_bytes: usize::MAX, ..limits })?;
         let script = Frame { head: "{\"path\":\"<millrace>\"}", tail: Some(prelude.as_bytes()) };
-        match instance.eval(script, heap_end, host)? {
+        match instance.eval_at_once(script, heap_end, host)? {
             Step::Done(_) => Ok(Self::of(&instance)),
             other => Err(Fault::Broken(format!("the prelude: {other:?}"))),
         }
@@ -118,6 +138,7 @@ impl Image {
 pub struct Instance {
     image: Option<Arc<Image>>,
     machine: JsValue,
+    suspends: bool,
     generation: u64,
     is_used: bool,
     /// The longest message.
@@ -128,30 +149,40 @@ impl Instance {
     /// A new one.
     ///
     /// # Errors
-    /// None: the platform ends the isolate where it has no memory.
+    /// [`Fault::Memory`] where the isolate has no memory for it.
     pub fn new(image: &Arc<Image>) -> Result<Self, Fault> {
-        let mut instance = Self::empty();
+        Self::on(image, true)
+    }
+
+    fn on(image: &Arc<Image>, suspends: bool) -> Result<Self, Fault> {
+        let mut instance = Self::empty(suspends)?;
         instance.image = Some(Arc::clone(image));
         instance.is_used = true;
         instance.restore()?;
         Ok(instance)
     }
 
-    fn empty() -> Self {
-        let machine = FUNCTIONS.with(|(say, clock, random)| make(say, clock, random));
-        Self { image: None, machine, generation: 0, is_used: false, max_message: usize::MAX }
+    #[expect(clippy::unnecessary_wraps, reason = "as on machines")]
+    fn empty(suspends: bool) -> Result<Self, Fault> {
+        Ok(Self { image: None, machine: made(suspends), suspends, generation: 0, is_used: false, max_message: usize::MAX })
     }
 
     /// Puts the image back: after it nothing of an earlier call is there, and questions that were not answered are forgotten.
     ///
     /// # Errors
-    /// None on this platform.
+    /// [`Fault::Memory`] where the isolate has no memory for it.
     pub fn restore(&mut self) -> Result<(), Fault> {
-        if let (Some(image), true) = (&self.image, self.is_used) {
-            restore(&self.machine, &image.held);
-            self.generation += 1;
-            self.is_used = false;
+        let (Some(image), true) = (&self.image, self.is_used) else { return Ok(()) };
+        if is_running(&self.machine) {
+            // What runs there touches nothing but that machine.
+            release(&self.machine);
+            self.machine = made(self.suspends);
         }
+        if restore(&self.machine, &image.held) != Ok(true) {
+            return Err(Fault::Memory);
+        }
+        self.generation += 1;
+        self.is_used = false;
         Ok(())
     }
 
@@ -159,10 +190,10 @@ impl Instance {
     ///
     /// # Errors
     /// A [`Fault`] that ended it.
-    pub fn call(&mut self, message: Frame<'_>, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
+    pub async fn call(&mut self, message: Frame<'_>, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
         self.restore()?;
         self.begin(limits)?;
-        self.go_on(message, limits, host)
+        self.go_on(message, limits, host).await
     }
 
     /// Makes it ready for a script of a call, in what the one before it has left: the image, or another script of the same call. What that one
@@ -174,25 +205,33 @@ impl Instance {
         self.is_used = true;
         self.max_message = limits.memory_bytes;
         self.generation += 1;
-        forget_asks(&self.machine);
-        set_fuel(&self.machine, limits.fuel);
+        begin(&self.machine);
+        set_fuel(&self.machine, units(limits.fuel));
         Ok(())
     }
 
     /// Runs what a script that failed has left to be done, with nobody to answer it. Says whether all of it is done, within a small budget;
     /// else the instance has to be restored.
-    pub fn drain(&mut self, host: &dyn Host) -> bool {
-        set_fuel(&self.machine, DRAIN_FUEL);
-        HOST.set(host, || drain(&self.machine)) == 1
+    pub async fn drain(&mut self, host: &dyn Host) -> bool {
+        set_fuel(&self.machine, units(DRAIN_FUEL.unsigned_abs()));
+        let started = HOST.set(host, || drain(&self.machine));
+        self.follow(started, host).await == Ok(1)
     }
 
     /// Evaluates a script that is not part of the image, for the call that follows by [`go_on`](Self::go_on).
     ///
     /// # Errors
     /// A [`Fault`] that ended it.
-    pub fn evaluate(&mut self, script: Frame<'_>, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
-        let heap_end = self.heap_end(limits);
-        self.eval(script, heap_end, host)
+    pub async fn evaluate(&mut self, script: Frame<'_>, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
+        let frame = self.written(script)?;
+        let started = HOST.set(host, || evaluate(&self.machine, &frame, self.heap_end(limits)));
+        let state = self.follow(started, host).await?;
+        self.step(state)
+    }
+
+    /// Whether the call was refused memory because that which all calls share is used up.
+    pub fn is_short(&self) -> bool {
+        is_short(&self.machine)
     }
 
     fn heap_end(&self, limits: Limits) -> u32 {
@@ -203,17 +242,53 @@ impl Instance {
     ///
     /// # Errors
     /// A [`Fault`] that ended it.
-    pub fn go_on(&mut self, message: Frame<'_>, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
-        let heap_end = self.heap_end(limits);
+    pub async fn go_on(&mut self, message: Frame<'_>, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
         let frame = self.written(message)?;
-        let state = HOST.set(host, || call(&self.machine, &frame, heap_end));
+        let started = HOST.set(host, || call(&self.machine, &frame, self.heap_end(limits)));
+        let state = self.follow(started, host).await?;
         self.step(state)
     }
 
-    fn eval(&mut self, script: Frame<'_>, heap_end: u32, host: &dyn Host) -> Result<Step, Fault> {
+    /// Evaluates a script in a machine that never stops.
+    fn eval_at_once(&mut self, script: Frame<'_>, heap_end: u32, host: &dyn Host) -> Result<Step, Fault> {
         let frame = self.written(script)?;
-        let state = HOST.set(host, || evaluate(&self.machine, &frame, heap_end));
+        let state = self.settled(HOST.set(host, || evaluate(&self.machine, &frame, heap_end)))?;
         self.step(state)
+    }
+
+    #[expect(clippy::unused_self, reason = "what the machine comes to")]
+    fn settled(&self, state: JsValue) -> Result<i32, Fault> {
+        // An export without a result comes to nothing.
+        number(if state.is_undefined() { JsValue::from(0) } else { state })
+    }
+
+    /// Waits for what the machine comes to, and does what it wants on the way.
+    async fn follow(&self, started: JsValue, host: &dyn Host) -> Result<i32, Fault> {
+        let mut state = arrived(started).await?;
+        loop {
+            let answer = match state {
+                PAUSE => {
+                    if !host.pause().await {
+                        return Err(Fault::Stopped);
+                    }
+                    JsValue::UNDEFINED
+                }
+                SAY => {
+                    let message = Message::read(&wanted_frame(&self.machine));
+                    let answer = message.and_then(|message| host.say(wanted_kind(&self.machine), message));
+                    answer.and_then(|answer| written(answer.frame())).map_or(JsValue::UNDEFINED, |frame| Uint8Array::from(&*frame).into())
+                }
+                CLOCK => host.clock_ms().into(),
+                RANDOM => {
+                    let mut bytes = vec![0; wanted_length(&self.machine) as usize];
+                    host.random(&mut bytes);
+                    Uint8Array::from(&*bytes).into()
+                }
+                state => return Ok(state),
+            };
+            let resumed = HOST.set(host, || resume(&self.machine, &answer));
+            state = arrived(resumed).await?;
+        }
     }
 
     fn written(&self, message: Frame<'_>) -> Result<Vec<u8>, Fault> {
@@ -225,12 +300,13 @@ impl Instance {
     ///
     /// # Errors
     /// A [`Fault`] that ended the call.
-    pub fn settle(&mut self, ticket: Ticket, is_answer: bool, message: Frame<'_>, host: &dyn Host) -> Result<Step, Fault> {
+    pub async fn settle(&mut self, ticket: Ticket, is_answer: bool, message: Frame<'_>, host: &dyn Host) -> Result<Step, Fault> {
         if ticket.generation != self.generation || !self.is_used {
             return Ok(Step::Late);
         }
         let frame = self.written(message)?;
-        let state = HOST.set(host, || settle(&self.machine, ticket.id, is_answer, &frame));
+        let started = HOST.set(host, || settle(&self.machine, ticket.id, is_answer, &frame));
+        let state = self.follow(started, host).await?;
         self.step(state)
     }
 
@@ -247,8 +323,8 @@ impl Instance {
     }
 
     /// What the call has left of its fuel; less than nothing after [`Fault::Fuel`].
-    pub fn fuel(&mut self) -> i32 {
-        fuel(&self.machine)
+    pub fn fuel(&mut self) -> i64 {
+        fuel(&self.machine) as i64
     }
 
     fn step(&mut self, state: i32) -> Result<Step, Fault> {
@@ -263,6 +339,37 @@ impl Instance {
             _ => Err(Fault::Broken(why(&self.machine))),
         }
     }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        release(&self.machine);
+    }
+}
+
+/// A machine, which stops where the platform can do that if it `suspends`.
+fn made(suspends: bool) -> JsValue {
+    FUNCTIONS.with(|(is_here, say, clock, random)| make(is_here, say, clock, random, suspends, SLICE_UNITS as f64, DEPTH_START))
+}
+
+/// As many units as a number of JavaScript counts.
+fn units(fuel: u64) -> f64 {
+    fuel.min(1 << 52) as f64
+}
+
+async fn arrived(state: JsValue) -> Result<i32, Fault> {
+    if !state.is_instance_of::<Promise>() {
+        return number(state);
+    }
+    match JsFuture::from(Promise::from(state)).await {
+        Ok(state) => number(state),
+        // What a function of the host threw is not the script's.
+        Err(error) => wasm_bindgen::throw_val(error),
+    }
+}
+
+fn number(state: JsValue) -> Result<i32, Fault> {
+    state.as_f64().map(|state| state as i32).ok_or_else(|| Fault::Broken(String::from("a state that is not a number")))
 }
 
 /// A place in the memory, or its end where it is not as large.
@@ -282,7 +389,7 @@ impl Loader {
     /// # Errors
     /// None on this platform.
     pub fn on(image: &Arc<Image>, limits: Limits) -> Result<Self, Fault> {
-        Ok(Self { instance: Instance::new(image)?, limits })
+        Ok(Self { instance: Instance::on(image, false)?, limits })
     }
 
     /// Evaluates a script, and hands what it comes to to the prelude's `load`, with `meta`: JSON with a `path`, by which stacks name it. The step
@@ -292,7 +399,8 @@ impl Loader {
     /// A [`Fault`] that ended it. Then nothing can be done but to [`discard`](Self::discard).
     pub fn script(&mut self, meta: &str, source: &str, host: &dyn Host) -> Result<Step, Fault> {
         self.instance.begin(Limits { memory_bytes: usize::MAX, ..self.limits })?;
-        self.instance.evaluate(Frame { head: meta, tail: Some(source.as_bytes()) }, self.limits, host)
+        let heap_end = self.instance.heap_end(self.limits);
+        self.instance.eval_at_once(Frame { head: meta, tail: Some(source.as_bytes()) }, heap_end, host)
     }
 
     /// What scripts have asked for since this was called last: what takes time.

@@ -3,7 +3,10 @@
 
 use std::{
     cell::{Cell, RefCell},
+    future::{Future, poll_fn, ready},
+    pin::{Pin, pin},
     sync::Arc,
+    task::{Context, Poll, Waker},
     time::{Duration, Instant},
 };
 
@@ -32,6 +35,10 @@ impl Host for Recorder {
         1_700_000_000_123.0
     }
 
+    fn pause(&self) -> Pin<Box<dyn Future<Output = bool> + '_>> {
+        Box::pin(ready(true))
+    }
+
     fn random(&self, bytes: &mut [u8]) {
         for byte in bytes {
             self.seed.set(self.seed.get().wrapping_add(1));
@@ -40,8 +47,18 @@ impl Host for Recorder {
     }
 }
 
+/// Runs what waits for nothing but its turn.
+fn block<F: Future>(work: F) -> F::Output {
+    let mut work = pin!(work);
+    loop {
+        if let Poll::Ready(result) = work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return result;
+        }
+    }
+}
+
 fn loader() -> Loader {
-    let base = Image::base(include_str!("prelude.js"), Limits { fuel: i32::MAX, ..LIMITS }, &Recorder::default());
+    let base = Image::base(include_str!("prelude.js"), Limits { fuel: u64::MAX, ..LIMITS }, &Recorder::default());
     Loader::on(&base.unwrap(), LIMITS).unwrap()
 }
 
@@ -55,13 +72,13 @@ fn image(function: &str) -> Arc<Image> {
 
 fn call(instance: &mut Instance, input: &str) -> Result<Step, Fault> {
     let message = format!(r#"{{"path":"a.ts","input":{input}}}"#);
-    instance.call(Frame::text(&message), LIMITS, &Recorder::default())
+    block(instance.call(Frame::text(&message), LIMITS, &Recorder::default()))
 }
 
 /// Calls what a piece of source evaluates to.
 fn run(instance: &mut Instance, source: &str, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
     let escaped: String = source.chars().flat_map(|c| if c == '"' || c == '\\' { vec!['\\', c] } else { vec![c] }).collect();
-    instance.call(Frame::text(&format!(r#"{{"eval":"() => {{ {escaped} }}"}}"#)), limits, host)
+    block(instance.call(Frame::text(&format!(r#"{{"eval":"() => {{ {escaped} }}"}}"#)), limits, host))
 }
 
 fn done(text: &str) -> Result<Step, Fault> {
@@ -91,7 +108,7 @@ fn the_same_call_takes_the_same_fuel() {
         let mut instance = Instance::new(&image).unwrap();
         for _ in 0..3 {
             assert_eq!(call(&mut instance, "1000"), done(r#"{"value":2890}"#));
-            used.push(LIMITS.fuel - instance.fuel());
+            used.push(LIMITS.fuel.cast_signed() - instance.fuel());
             // Whatever was there before.
             assert_eq!(run(&mut instance, "for (;;);", LIMITS, &Recorder::default()), Err(Fault::Fuel));
         }
@@ -108,7 +125,7 @@ fn answers_reach_their_questions_only() {
     let mut instance = Instance::new(&image).unwrap();
     let start = |instance: &mut Instance| {
         let message = Frame { head: r#"{"path":"a.ts","input":5}"#, tail: Some(&[1, 0, 255]) };
-        assert_eq!(instance.call(message, LIMITS, &host), Ok(Step::Waits));
+        assert_eq!(block(instance.call(message, LIMITS, &host)), Ok(Step::Waits));
         let asks = instance.asks();
         assert_eq!(asks.iter().map(|ask| (ask.kind, ask.message.head.as_str())).collect::<Vec<_>>(), [(7, r#"{"n":5}"#), (8, "\"x\"")]);
         assert_eq!((asks[0].message.tail.as_deref(), &asks[1].message.tail), (Some(&[1, 0, 255][..]), &None));
@@ -118,14 +135,14 @@ fn answers_reach_their_questions_only() {
     let [old, _] = start(&mut instance);
     let [first, second] = start(&mut instance);
     assert_eq!(old.id(), first.id(), "the image has the same number");
-    assert_eq!(instance.settle(old, true, Frame::text("\"late\""), &host), Ok(Step::Late));
-    assert_eq!(instance.settle(first, true, Frame { head: "1", tail: Some(b"ab") }, &host), Ok(Step::Waits));
-    assert_eq!(instance.settle(second, true, Frame::text("{\"b\":2}"), &host), done(r#"{"value":[{"b":2},[1,{"0":97,"1":98}]]}"#));
+    assert_eq!(block(instance.settle(old, true, Frame::text("\"late\""), &host)), Ok(Step::Late));
+    assert_eq!(block(instance.settle(first, true, Frame { head: "1", tail: Some(b"ab") }, &host)), Ok(Step::Waits));
+    assert_eq!(block(instance.settle(second, true, Frame::text("{\"b\":2}"), &host)), done(r#"{"value":[{"b":2},[1,{"0":97,"1":98}]]}"#));
     // A refusal.
     let [_, second] = start(&mut instance);
-    assert_eq!(instance.settle(second, false, Frame::text("{\"code\":\"E\"}"), &host), done(r#"{"value":{"code":"E"}}"#));
+    assert_eq!(block(instance.settle(second, false, Frame::text("{\"code\":\"E\"}"), &host)), done(r#"{"value":{"code":"E"}}"#));
     instance.restore().unwrap();
-    assert_eq!(instance.settle(second, true, Frame::text("1"), &host), Ok(Step::Late));
+    assert_eq!(block(instance.settle(second, true, Frame::text("1"), &host)), Ok(Step::Late));
 }
 
 #[test]
@@ -137,7 +154,7 @@ fn fuel_is_carried_across_waiting() {
     let mut rounds = 0;
     while step == Ok(Step::Waits) {
         let ticket = instance.asks()[0].ticket;
-        step = instance.settle(ticket, true, Frame::text("null"), &host);
+        step = block(instance.settle(ticket, true, Frame::text("null"), &host));
         rounds += 1;
     }
     assert_eq!(step, Err(Fault::Fuel));
@@ -230,18 +247,18 @@ fn scripts_of_a_call_share_an_instance() {
     let message = Frame::text(r#"{"path":"a.ts","input":1}"#);
     for value in 1..4 {
         instance.begin(LIMITS).unwrap();
-        assert_eq!(instance.go_on(message, LIMITS, &host), done(&format!("{{\"value\":{value}}}")));
+        assert_eq!(block(instance.go_on(message, LIMITS, &host)), done(&format!("{{\"value\":{value}}}")));
     }
     // What is left to be done reaches nobody, and has an end.
     let left = |instance: &mut Instance, body: &str| {
         instance.restore().unwrap();
         instance.begin(LIMITS).unwrap();
         let text = format!(r#"{{"eval":"() => {{ {body}; throw 1 }}"}}"#);
-        drop(instance.go_on(Frame::text(&text), LIMITS, &host));
+        drop(block(instance.go_on(Frame::text(&text), LIMITS, &host)));
         let ticket = instance.asks().first().map(|ask| ask.ticket);
-        let is_done = instance.drain(&host);
+        let is_done = block(instance.drain(&host));
         instance.begin(LIMITS).unwrap();
-        (is_done, ticket.map(|ticket| instance.settle(ticket, true, Frame::text("1"), &host)))
+        (is_done, ticket.map(|ticket| block(instance.settle(ticket, true, Frame::text("1"), &host))))
     };
     assert_eq!(left(&mut instance, "ask(1, 1)"), (true, Some(Ok(Step::Late))));
     assert_eq!(left(&mut instance, "(async () => { for (;;) await 1 })()"), (false, None));
@@ -258,10 +275,10 @@ fn a_script_that_is_not_kept_is_evaluated_for_a_call() {
         let script = Frame { head: r#"{"path":"a.ts"}"#, tail: Some(b"globalThis.n = (globalThis.n ?? 0) + 1; () => [n, Date.now()]") };
         instance.restore().unwrap();
         instance.begin(LIMITS).unwrap();
-        assert_eq!(instance.evaluate(script, LIMITS, &host), done("loaded"));
-        let step = instance.go_on(Frame::text(r#"{"path":"a.ts"}"#), LIMITS, &host);
+        assert_eq!(block(instance.evaluate(script, LIMITS, &host)), done("loaded"));
+        let step = block(instance.go_on(Frame::text(r#"{"path":"a.ts"}"#), LIMITS, &host));
         assert_eq!(step, done(r#"{"value":[1,1700000000123]}"#));
-        assert!(instance.fuel() < LIMITS.fuel - 100);
+        assert!(instance.fuel() < LIMITS.fuel.cast_signed() - 100);
     }
 }
 
@@ -282,7 +299,7 @@ fn memory_is_limited_and_given_back() {
         let fill = format!("globalThis.secret = new Uint8Array({megabytes}e6).fill(42); return secret.length");
         assert_eq!(run(&mut instance, &fill, LIMITS, &host), done(&format!(r#"{{"value":{megabytes}000000}}"#)));
         let look = format!("let n = 0; for (let i = 0; i < {}; i++) n += new Uint8Array(100000).indexOf(42) + 1; return n", megabytes * 10);
-        assert_eq!(run(&mut instance, &look, Limits { fuel: i32::MAX, ..LIMITS }, &host), done(r#"{"value":0}"#), "{megabytes} MB");
+        assert_eq!(run(&mut instance, &look, Limits { fuel: u64::MAX, ..LIMITS }, &host), done(r#"{"value":0}"#), "{megabytes} MB");
         instance.restore().unwrap();
         assert!(
             instance.top().unwrap() == image.bytes().len().max(instance.top().unwrap() / (64 << 10) * (64 << 10))
@@ -291,10 +308,10 @@ fn memory_is_limited_and_given_back() {
     }
     // A message that does not fit.
     let long = format!("{{\"path\":\"a.ts\",\"input\":\"{}\"}}", "x".repeat(9 << 20));
-    let full = instance.call(Frame::text(&long), limits, &host);
+    let full = block(instance.call(Frame::text(&long), limits, &host));
     assert!(matches!(&full, Err(Fault::Memory)), "{full:?}");
     let long = format!("{{\"path\":\"a.ts\",\"input\":\"{}\"}}", "x".repeat(5 << 20));
-    assert!(matches!(instance.call(Frame::text(&long), limits, &host), Ok(Step::Threw(text)) if text.contains("\"limit\":\"memory\"")));
+    assert!(matches!(block(instance.call(Frame::text(&long), limits, &host)), Ok(Step::Threw(text)) if text.contains("\"limit\":\"memory\"")));
     assert_eq!(call(&mut instance, "1"), done(r#"{"value":1}"#));
 }
 
@@ -324,23 +341,128 @@ fn the_instance_survives_whatever_a_script_does() {
     }
     assert_eq!(run(&mut instance, "for (;;);", LIMITS, &host), Err(Fault::Fuel));
     assert!(instance.fuel() < 0);
-    assert_eq!(run(&mut instance, "return JSON.parse('['.repeat(1e6))", LIMITS, &host), Err(Fault::Stack));
+    let deep = run(&mut instance, "return JSON.parse('['.repeat(1e6))", LIMITS, &host);
+    assert!(matches!(&deep, Ok(Step::Threw(text)) if text.contains("\"limit\":\"stack\"")), "{deep:?}");
+}
+
+#[test]
+fn what_the_host_does_is_work_of_the_script() {
+    let mut instance = Instance::new(&image("() => 1")).unwrap();
+    let host = Recorder::default();
+    for source in [
+        "for (;;) Math.random()",
+        "for (;;) Date.now()",
+        "for (;;) performance.now()",
+        "for (;;) native.say(2, '1')",
+        "const b = new Uint8Array(1e6); for (;;) native.say(1, '1', b)",
+        "const b = new Uint8Array(65536); for (;;) native.random(b)",
+    ] {
+        assert_eq!(run(&mut instance, source, LIMITS, &host), Err(Fault::Fuel), "{source}");
+        let said = host.said.take();
+        assert!(said.len() < 40_000, "{source}: {}", said.len());
+        let bytes: usize = said.iter().map(|(_, message)| message.tail.as_ref().map_or(0, Vec::len)).sum();
+        assert!(bytes < 20_000_000, "{source}: {bytes}");
+    }
+}
+
+/// Lets a call go on for so many turns.
+struct Turns {
+    left: Cell<usize>,
+    taken: Cell<usize>,
+}
+
+impl Host for Turns {
+    fn say(&self, _: i32, _: Message) -> Option<Message> {
+        None
+    }
+
+    fn clock_ms(&self) -> f64 {
+        0.0
+    }
+
+    fn random(&self, _: &mut [u8]) {}
+
+    fn pause(&self) -> Pin<Box<dyn Future<Output = bool> + '_>> {
+        Box::pin(async {
+            self.taken.set(self.taken.get() + 1);
+            let mut is_late = false;
+            // As a host does: others first.
+            poll_fn(|_| if std::mem::replace(&mut is_late, true) { Poll::Ready(()) } else { Poll::Pending }).await;
+            self.left.set(self.left.get().saturating_sub(1));
+            self.left.get() > 0
+        })
+    }
+}
+
+#[test]
+fn others_have_their_turn_and_a_host_ends_what_it_wants() {
+    let image = image("input => { globalThis.n = (globalThis.n ?? 0) + input; return n }");
+    let host = Turns { left: Cell::new(1000), taken: Cell::new(0) };
+    let source = Frame::text(r#"{"eval":"() => { let n = 0; for (let i = 0; i < 500000; i++) n += i; return n }"}"#);
+    let (mut one, mut other) = (Instance::new(&image).unwrap(), Instance::new(&image).unwrap());
+    {
+        // Two calls in turn on one thread.
+        let mut first = pin!(one.call(source, LIMITS, &host));
+        let mut second = pin!(other.call(source, LIMITS, &host));
+        let mut context = Context::from_waker(Waker::noop());
+        let (mut is_first_done, mut is_second_done, mut rounds) = (false, false, 0);
+        while !is_first_done || !is_second_done {
+            rounds += 1;
+            if !is_first_done && let Poll::Ready(step) = first.as_mut().poll(&mut context) {
+                assert_eq!(step, done(r#"{"value":124999750000}"#));
+                is_first_done = true;
+            }
+            if !is_second_done && let Poll::Ready(step) = second.as_mut().poll(&mut context) {
+                assert_eq!(step, done(r#"{"value":124999750000}"#));
+                is_second_done = true;
+            }
+        }
+        assert!(rounds > 4, "{rounds}");
+    }
+    // The turns take nothing of the fuel.
+    let alone = Turns { left: Cell::new(1000), taken: Cell::new(0) };
+    let before = one.fuel();
+    assert_eq!(block(one.call(source, LIMITS, &alone)), done(r#"{"value":124999750000}"#));
+    assert_eq!(one.fuel(), before);
+    assert_eq!(alone.taken.get() * 2, host.taken.get());
+    // Stopped by its host, and given up in the middle.
+    let host = Turns { left: Cell::new(3), taken: Cell::new(0) };
+    assert_eq!(block(one.call(source, LIMITS, &host)), Err(Fault::Stopped));
+    assert_eq!(host.taken.get(), 3);
+    {
+        let host = Turns { left: Cell::new(1000), taken: Cell::new(0) };
+        let mut given_up = pin!(one.call(source, LIMITS, &host));
+        assert!(given_up.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    }
+    assert_eq!(call(&mut one, "1"), done(r#"{"value":1}"#));
+}
+
+#[test]
+fn a_call_ends_at_the_same_unit_however_often_it_pauses() {
+    let image = image("() => 1");
+    let mut instance = Instance::new(&image).unwrap();
+    let count = |instance: &mut Instance, fuel: u64| {
+        let host = Recorder::default();
+        let source = "for (let i = 0; ; i++) { if (i % 1000 === 0) native.say(1, String(i)) }";
+        assert_eq!(run(instance, source, Limits { fuel, ..LIMITS }, &host), Err(Fault::Fuel));
+        (host.said.borrow().last().map(|(_, message)| message.head.clone()), instance.fuel())
+    };
+    for fuel in [999_999, 1_000_000, 1_000_001, 2_500_000] {
+        let first = count(&mut instance, fuel);
+        assert!(first.1 < 0);
+        assert_eq!(count(&mut instance, fuel), first);
+    }
 }
 
 #[test]
 fn instances_are_used_from_any_thread() {
     let image = image("input => { globalThis.n = (globalThis.n ?? 0) + input; return n }");
     std::thread::scope(|scope| {
-        for thread in 0..4 {
+        for _ in 0..4 {
             let image = &image;
-            // With room, and without.
-            let stack = if thread % 2 == 0 { 16 << 20 } else { 256 << 10 };
             std::thread::Builder::new()
-                .stack_size(stack)
+                .stack_size(256 << 10)
                 .spawn_scoped(scope, move || {
-                    if thread % 2 == 0 {
-                        millrace_engine::has_room();
-                    }
                     let mut instance = Instance::new(image).unwrap();
                     for round in 0..20 {
                         assert_eq!(call(&mut instance, &round.to_string()), done(&format!(r#"{{"value":{round}}}"#)));

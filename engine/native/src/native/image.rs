@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    instance::{Instance, broken, pointer},
+    instance::{Instance, block, broken, pointer},
     mapped::Bytes,
 };
 use crate::{
@@ -27,8 +27,9 @@ impl Image {
         let mut instance = Instance::empty()?;
         instance.start(limits.memory_bytes, host)?;
         instance.begin(Limits { memory_bytes: usize::MAX, ..limits })?;
+        instance.never_pauses();
         let script = Frame { head: "{\"path\":\"<millrace>\"}", tail: Some(prelude.as_bytes()) };
-        match instance.eval(script, pointer(limits.memory_bytes), host)? {
+        match block(instance.eval(script, pointer(limits.memory_bytes), host))? {
             Step::Done(_) => Self::of(&mut instance),
             other => Err(Fault::Broken(format!("the prelude: {other:?}"))),
         }
@@ -83,7 +84,8 @@ impl Loader {
     /// A [`Fault`] that ended it. Then nothing can be done but to [`discard`](Self::discard).
     pub fn script(&mut self, meta: &str, source: &str, host: &dyn Host) -> Result<Step, Fault> {
         self.instance.begin(Limits { memory_bytes: usize::MAX, ..self.limits })?;
-        self.instance.evaluate(Frame { head: meta, tail: Some(source.as_bytes()) }, self.limits, host)
+        self.instance.never_pauses();
+        block(self.instance.evaluate(Frame { head: meta, tail: Some(source.as_bytes()) }, self.limits, host))
     }
 
     /// What scripts have asked for since this was called last: what takes time.

@@ -1,26 +1,27 @@
 //! An instance: a memory in which one call runs at a time.
 
-use std::sync::Arc;
+use std::{
+    future::{Future, poll_fn},
+    pin::pin,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+};
 
-use wasmtime::{Global, Memory, Store, Trap, TypedFunc, Val};
+use wasmtime::{Global, Memory, Store, Trap, TypedFunc, Val, WasmParams, WasmResults};
 
 use super::{
     image::Image,
     mapped,
-    module::{self, State, with_host},
-    stack::with_room,
+    module::{self, State, TooMuch, with_host},
 };
 use crate::{
     WASM_PAGE,
-    border::{Ask, DRAIN_FUEL, Fault, Host, Limits, SCRIPT_STACK_BYTES, Step, Ticket},
+    border::{Ask, DEPTH_START, DRAIN_FUEL, Fault, Host, Limits, SCRIPT_STACK_BYTES, SLICE_UNITS, Step, Ticket},
     frame::Frame,
 };
 
 /// An instance that a call has made larger than its image by so much is not used again: its memory would stay.
 const MAX_KEPT_GROWTH: usize = 16 << 20;
-
-/// What [`Instance::alloc`] takes of fuel, and [`Instance::text`], so that an empty tank does not hide what was said last.
-const SPARE_FUEL: i32 = 100_000;
 
 /// A copy of an image in which calls run, one at a time.
 pub struct Instance {
@@ -29,13 +30,16 @@ pub struct Instance {
     memory: Memory,
     stack_pointer: Global,
     fuel: Global,
+    depth: Global,
     exports: Exports,
+    places: Places,
     /// Whether a call was in it since it was restored.
     is_used: bool,
     /// The longest message.
     max_message: usize,
 }
 
+#[derive(Clone)]
 struct Exports {
     init: TypedFunc<(i32, i32), ()>,
     alloc: TypedFunc<i32, i32>,
@@ -43,9 +47,13 @@ struct Exports {
     call: TypedFunc<(i32, i32, i32), i32>,
     drain: TypedFunc<(), i32>,
     settle: TypedFunc<(i32, i32, i32, i32), i32>,
-    out: TypedFunc<(), i32>,
-    out_len: TypedFunc<(), i32>,
-    top: TypedFunc<(), i32>,
+}
+
+/// Where in the memory the module keeps what is read there.
+struct Places {
+    heap_top: usize,
+    out: usize,
+    out_length: usize,
 }
 
 impl Instance {
@@ -66,7 +74,7 @@ impl Instance {
     pub(crate) fn empty() -> Result<Self, Fault> {
         let module = module::module().map_err(broken)?;
         let mut store = module::store(module);
-        let instance = module.instantiate(&mut store).map_err(broken)?;
+        let instance = block(module.instantiate_async(&mut store)).map_err(broken)?;
         macro_rules! function {
             ($name:literal) => {
                 instance.get_typed_func(&mut store, $name).map_err(broken)?
@@ -80,22 +88,23 @@ impl Instance {
             call: function!("call"),
             drain: function!("drain"),
             settle: function!("settle"),
-            out: function!("out"),
-            out_len: function!("out_len"),
-            top: function!("top"),
         };
         let memory = instance.get_memory(&mut store, "memory").ok_or_else(|| missing("memory"))?;
-        let stack_pointer = instance.get_global(&mut store, "__stack_pointer").ok_or_else(|| missing("__stack_pointer"))?;
-        let fuel = instance.get_global(&mut store, "fuel").ok_or_else(|| missing("fuel"))?;
-        store.data_mut().memory = Some(memory);
-        Ok(Self { image: None, store, memory, stack_pointer, fuel, exports, is_used: false, max_message: usize::MAX })
+        let mut global = |name: &str| instance.get_global(&mut store, name).ok_or_else(|| missing(name));
+        let (stack_pointer, fuel, depth) = (global("__stack_pointer")?, global("fuel")?, global("depth")?);
+        let (heap_top, out, out_length) = (global("heap_top")?, global("out")?, global("out_length")?);
+        let mut place = |global: Global| global.get(&mut store).i32().unwrap_or_default().cast_unsigned() as usize;
+        let places = Places { heap_top: place(heap_top), out: place(out), out_length: place(out_length) };
+        let state = store.data_mut();
+        (state.memory, state.fuel) = (Some(memory), Some(fuel));
+        Ok(Self { image: None, store, memory, stack_pointer, fuel, depth, exports, places, is_used: false, max_message: usize::MAX })
     }
 
     /// Starts the engine. Its heap may end at `heap_end`.
     pub(crate) fn start(&mut self, heap_end: usize, host: &dyn Host) -> Result<(), Fault> {
-        self.set_fuel(i32::MAX)?;
-        let arguments = (pointer(heap_end), SCRIPT_STACK_BYTES);
-        self.enter(host, |instance| instance.exports.init.call(&mut instance.store, arguments))
+        self.set_fuel(i64::MAX)?;
+        let init = self.exports.init.clone();
+        block(self.enter(&init, (pointer(heap_end), SCRIPT_STACK_BYTES), host))
     }
 
     /// Puts the image back: after it nothing of an earlier call is there, and questions that were not answered are forgotten.
@@ -114,8 +123,12 @@ impl Instance {
             mapped::restore(&self.memory, &mut self.store, image.held(), image.stack_pointer() as usize).map_err(broken)?;
             let stack_pointer = image.stack_pointer().cast_signed();
             self.stack_pointer.set(&mut self.store, Val::I32(stack_pointer)).map_err(broken)?;
+            self.depth.set(&mut self.store, Val::I32(DEPTH_START)).map_err(broken)?;
         }
-        self.store.data_mut().generation = generation;
+        let state = self.store.data_mut();
+        state.shrink();
+        state.image_bytes = image.size();
+        state.generation = generation;
         self.forget_questions();
         self.is_used = false;
         Ok(())
@@ -125,10 +138,10 @@ impl Instance {
     ///
     /// # Errors
     /// A [`Fault`] that ended it.
-    pub fn call(&mut self, message: Frame<'_>, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
+    pub async fn call(&mut self, message: Frame<'_>, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
         self.restore()?;
         self.begin(limits)?;
-        self.go_on(message, limits, host)
+        self.go_on(message, limits, host).await
     }
 
     /// Makes it ready for a script of a call, in what the one before it has left: the image, or another script of the same call. What that one
@@ -140,7 +153,10 @@ impl Instance {
         self.is_used = true;
         self.max_message = limits.memory_bytes;
         self.forget_questions();
-        self.set_fuel(limits.fuel)
+        let state = self.store.data_mut();
+        state.pauses = true;
+        state.is_short = false;
+        self.set_fuel(i64::try_from(limits.fuel).unwrap_or(i64::MAX))
     }
 
     fn forget_questions(&mut self) {
@@ -152,19 +168,21 @@ impl Instance {
 
     /// Runs what a script that failed has left to be done, with nobody to answer it. Says whether all of it is done, within a small budget;
     /// else the instance has to be restored.
-    pub fn drain(&mut self, host: &dyn Host) -> bool {
-        let done =
-            self.set_fuel(DRAIN_FUEL).and_then(|()| self.enter(host, |instance| instance.exports.drain.call(&mut instance.store, ())));
-        done == Ok(1)
+    pub async fn drain(&mut self, host: &dyn Host) -> bool {
+        if self.set_fuel(DRAIN_FUEL).is_err() {
+            return false;
+        }
+        let drain = self.exports.drain.clone();
+        self.enter(&drain, (), host).await == Ok(1)
     }
 
     /// Evaluates a script that is not part of the image, for the call that follows by [`go_on`](Self::go_on).
     ///
     /// # Errors
     /// A [`Fault`] that ended it.
-    pub fn evaluate(&mut self, script: Frame<'_>, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
+    pub async fn evaluate(&mut self, script: Frame<'_>, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
         let heap_end = self.heap_end(limits);
-        self.eval(script, heap_end, host)
+        self.eval(script, heap_end, host).await
     }
 
     fn heap_end(&self, limits: Limits) -> i32 {
@@ -175,13 +193,12 @@ impl Instance {
     ///
     /// # Errors
     /// A [`Fault`] that ended it.
-    pub fn go_on(&mut self, message: Frame<'_>, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
+    pub async fn go_on(&mut self, message: Frame<'_>, limits: Limits, host: &dyn Host) -> Result<Step, Fault> {
         let heap_end = self.heap_end(limits);
-        self.enter(host, |instance| {
-            let (place, length) = instance.put(message)?;
-            instance.exports.call.call(&mut instance.store, (place, length, heap_end))
-        })
-        .and_then(|state| self.step(state))
+        let (place, length) = self.put(message, host).await?;
+        let call = self.exports.call.clone();
+        let state = self.enter(&call, (place, length, heap_end), host).await?;
+        self.step(state)
     }
 
     /// Answers a question of the running call: with what was asked for, or where `is_answer` is not set with why there is none. What the call
@@ -189,24 +206,32 @@ impl Instance {
     ///
     /// # Errors
     /// A [`Fault`] that ended the call.
-    pub fn settle(&mut self, ticket: Ticket, is_answer: bool, message: Frame<'_>, host: &dyn Host) -> Result<Step, Fault> {
+    pub async fn settle(&mut self, ticket: Ticket, is_answer: bool, message: Frame<'_>, host: &dyn Host) -> Result<Step, Fault> {
         if ticket.generation != self.store.data().generation || !self.is_used {
             return Ok(Step::Late);
         }
-        self.enter(host, |instance| {
-            let (place, length) = instance.put(message)?;
-            instance.exports.settle.call(&mut instance.store, (ticket.id, i32::from(is_answer), place, length))
-        })
-        .and_then(|state| self.step(state))
+        let (place, length) = self.put(message, host).await?;
+        let settle = self.exports.settle.clone();
+        let state = self.enter(&settle, (ticket.id, i32::from(is_answer), place, length), host).await?;
+        self.step(state)
     }
 
     /// Evaluates a script.
-    pub(crate) fn eval(&mut self, script: Frame<'_>, heap_end: i32, host: &dyn Host) -> Result<Step, Fault> {
-        self.enter(host, |instance| {
-            let (place, length) = instance.put(script)?;
-            instance.exports.eval.call(&mut instance.store, (place, length, heap_end))
-        })
-        .and_then(|state| self.step(state))
+    pub(crate) async fn eval(&mut self, script: Frame<'_>, heap_end: i32, host: &dyn Host) -> Result<Step, Fault> {
+        let (place, length) = self.put(script, host).await?;
+        let eval = self.exports.eval.clone();
+        let state = self.enter(&eval, (place, length, heap_end), host).await?;
+        self.step(state)
+    }
+
+    /// Takes no pauses: for work outside of a call.
+    pub(crate) fn never_pauses(&mut self) {
+        self.store.data_mut().pauses = false;
+    }
+
+    /// Whether the call was refused memory because that which all calls share is used up.
+    pub fn is_short(&self) -> bool {
+        self.store.data().is_short
     }
 
     /// What the call has asked for since this was called last.
@@ -217,13 +242,26 @@ impl Instance {
     }
 
     /// What the call has left of its fuel; less than nothing after [`Fault::Fuel`].
-    pub fn fuel(&mut self) -> i32 {
+    pub fn fuel(&mut self) -> i64 {
+        i64::from(self.tank()) + self.store.data().left
+    }
+
+    fn tank(&mut self) -> i32 {
         self.fuel.get(&mut self.store).i32().unwrap_or_default()
     }
 
     /// Where the heap ends now.
-    pub fn top(&mut self) -> Result<usize, Fault> {
-        self.with_spare_fuel(|instance| instance.exports.top.call(&mut instance.store, ())).map(|top| top.cast_unsigned() as usize)
+    ///
+    /// # Errors
+    /// None that is known.
+    pub fn top(&self) -> Result<usize, Fault> {
+        self.word(self.places.heap_top)
+    }
+
+    fn word(&self, place: usize) -> Result<usize, Fault> {
+        let bytes = self.memory.data(&self.store).get(place..).and_then(|rest| rest.first_chunk());
+        let bytes = bytes.ok_or_else(|| Fault::Broken(String::from("a place outside of the memory")))?;
+        Ok(u32::from_le_bytes(*bytes) as usize)
     }
 
     pub(crate) fn stack_pointer(&mut self) -> u32 {
@@ -236,20 +274,23 @@ impl Instance {
         self.memory.data(&self.store).get(..top).ok_or_else(|| Fault::Broken(String::from("the heap ends outside of the memory")))
     }
 
-    fn set_fuel(&mut self, fuel: i32) -> Result<(), Fault> {
-        self.fuel.set(&mut self.store, Val::I32(fuel)).map_err(broken)
+    fn set_fuel(&mut self, fuel: i64) -> Result<(), Fault> {
+        let tank = fuel.min(SLICE_UNITS);
+        self.store.data_mut().left = fuel - tank;
+        self.fuel.set(&mut self.store, Val::I32(i32::try_from(tank).unwrap_or(i32::MAX))).map_err(broken)
     }
 
-    fn put(&mut self, frame: Frame<'_>) -> wasmtime::Result<(i32, i32)> {
-        let length = frame.length().filter(|length| *length <= self.max_message).ok_or(NoMemory)?;
-        let length_i32 = i32::try_from(length)?;
-        let place = self.exports.alloc.call(&mut self.store, length_i32)?;
+    async fn put(&mut self, frame: Frame<'_>, host: &dyn Host) -> Result<(i32, i32), Fault> {
+        let length = frame.length().filter(|length| *length <= self.max_message).ok_or(Fault::Memory)?;
+        let length_i32 = i32::try_from(length).map_err(broken)?;
+        let alloc = self.exports.alloc.clone();
+        let place = self.enter(&alloc, length_i32, host).await?;
         if place == 0 {
-            return Err(NoMemory.into());
+            return Err(Fault::Memory);
         }
         let start = place.cast_unsigned() as usize;
         let bytes = self.memory.data_mut(&mut self.store).get_mut(start..start + length);
-        frame.write(bytes.ok_or_else(|| wasmtime::Error::msg("a place outside of the memory"))?);
+        frame.write(bytes.ok_or_else(|| Fault::Broken(String::from("a place outside of the memory")))?);
         Ok((place, length_i32))
     }
 
@@ -264,38 +305,51 @@ impl Instance {
     }
 
     fn text(&mut self) -> Result<String, Fault> {
-        let (start, length) = self.with_spare_fuel(|instance| {
-            let start = instance.exports.out.call(&mut instance.store, ())?;
-            Ok((start, instance.exports.out_len.call(&mut instance.store, ())?))
-        })?;
-        let (start, length) = (start.cast_unsigned() as usize, length.cast_unsigned() as usize);
+        let (start, length) = (self.word(self.places.out)?, self.word(self.places.out_length)?);
         let bytes = self.memory.data(&self.store).get(start..).and_then(|rest| rest.get(..length));
         let bytes = bytes.ok_or_else(|| Fault::Broken(String::from("what it left is outside of the memory")))?;
         Ok(String::from_utf8_lossy(bytes).into_owned())
     }
 
-    fn with_spare_fuel<R>(&mut self, work: impl FnOnce(&mut Self) -> wasmtime::Result<R>) -> Result<R, Fault> {
-        let left = self.fuel();
-        self.set_fuel(left.max(0).saturating_add(SPARE_FUEL))?;
-        let result = work(self).map_err(broken);
-        self.set_fuel(left)?;
-        result
-    }
-
-    /// Runs an export, with the host in reach.
-    fn enter<R: Send>(&mut self, host: &dyn Host, work: impl FnOnce(&mut Self) -> wasmtime::Result<R> + Send) -> Result<R, Fault> {
-        let result = with_room(host, |host| with_host(host, || work(self)));
+    /// Runs an export, with the host in reach. Where this is dropped before it is done the instance has to be restored.
+    async fn enter<P: WasmParams + Sync, R: WasmResults + Sync>(
+        &mut self,
+        export: &TypedFunc<P, R>,
+        parameters: P,
+        host: &dyn Host,
+    ) -> Result<R, Fault> {
+        let result = {
+            let mut running = pin!(export.call_async(&mut self.store, parameters));
+            loop {
+                let turn = poll_fn(|context| Poll::Ready(with_host(host, || running.as_mut().poll(context)))).await;
+                match turn {
+                    Poll::Ready(result) => break result,
+                    Poll::Pending if host.pause().await => {}
+                    Poll::Pending => return Err(Fault::Stopped),
+                }
+            }
+        };
         result.map_err(|error| self.fault(error))
     }
 
     fn fault(&mut self, error: wasmtime::Error) -> Fault {
-        if error.is::<NoMemory>() {
+        if error.is::<TooMuch>() {
             return Fault::Memory;
         }
         match error.downcast_ref::<Trap>() {
             Some(Trap::StackOverflow) => Fault::Stack,
-            Some(Trap::UnreachableCodeReached) if self.fuel() < 0 => Fault::Fuel,
+            Some(Trap::UnreachableCodeReached) if self.tank() < 0 => Fault::Fuel,
             _ => broken(error),
+        }
+    }
+}
+
+/// Runs what does not wait.
+pub(crate) fn block<F: Future>(work: F) -> F::Output {
+    let mut work = pin!(work);
+    loop {
+        if let Poll::Ready(result) = work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return result;
         }
     }
 }
@@ -304,18 +358,6 @@ impl Instance {
 pub(crate) fn pointer(place: usize) -> i32 {
     u32::try_from(place).unwrap_or(u32::MAX).min(u32::MAX / WASM_PAGE as u32 * WASM_PAGE as u32).cast_signed()
 }
-
-/// The engine has no room for a message.
-#[derive(Debug)]
-struct NoMemory;
-
-impl std::fmt::Display for NoMemory {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("no memory for a message")
-    }
-}
-
-impl std::error::Error for NoMemory {}
 
 pub(crate) fn broken(error: impl std::fmt::Debug) -> Fault {
     Fault::Broken(format!("{error:?}"))

@@ -3,13 +3,36 @@
 use std::sync::OnceLock;
 
 use scoped_tls_hkt::scoped_thread_local;
-use wasmtime::{Caller, Engine, InstancePre, Linker, Memory, Module, Result, Store};
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    task::{Context, Poll},
+};
 
-use super::{config, mapped, stack::WASM_STACK_BYTES};
+use wasmtime::{Caller, Engine, Global, InstancePre, Linker, Memory, Module, Result, Store, Val};
+
+use super::{config, mapped};
 use crate::{
-    border::{Ask, Host},
+    border::{Ask, Host, SLICE_UNITS},
     frame::Message,
 };
+
+/// The most questions that wait for an answer at a time, and their bytes. A prelude has limits of its own: these hold whatever it does.
+const MAX_ASKS: usize = 200_000;
+const MAX_ASKED_BYTES: usize = 256 << 20;
+
+/// The stack of a call, which is its own: no thread needs more for it than for other work. What is not touched takes no memory.
+const STACK_BYTES: usize = 3 << 20;
+
+/// How much of it code of the module may take. The rest is for the host's functions that it calls.
+const WASM_STACK_BYTES: usize = 2 << 20;
+
+/// The most that the calls of a process may have of memory beyond their images, together.
+const SHARED_BYTES: usize = 1 << 30;
+
+/// What of that they have.
+static SHARED: AtomicUsize = AtomicUsize::new(0);
 
 /// What `build.rs` made.
 static CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/engine.cwasm"));
@@ -21,19 +44,48 @@ pub(crate) fn with_host<R>(host: &dyn Host, work: impl FnOnce() -> R) -> R {
     HOST.set(host, work)
 }
 
-/// The most questions that wait for an answer at a time, and their bytes. A prelude has limits of its own: this one holds whatever it does.
-const MAX_ASKS: usize = 100_000;
-const MAX_ASKED_BYTES: usize = 256 << 20;
-
 /// What an instance's store holds.
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) memory: Option<Memory>,
+    pub(crate) fuel: Option<Global>,
+    /// Units of fuel beyond those in the tank.
+    pub(crate) left: i64,
+    /// Whether the host is asked for a pause now and then.
+    pub(crate) pauses: bool,
     pub(crate) asks: Vec<Ask>,
     pub(crate) asked_bytes: usize,
     pub(crate) generation: u64,
+    /// How many bytes the image has.
+    pub(crate) image_bytes: usize,
+    /// What it has of the memory that all share.
+    shared: usize,
+    /// Whether it was refused more of it.
+    pub(crate) is_short: bool,
     /// The answer to what was said last.
     answer: Vec<u8>,
+}
+
+impl State {
+    /// Takes memory of what all share, so that the heap may end there.
+    fn grow(&mut self, end: usize) -> bool {
+        let more = end.saturating_sub(self.image_bytes).saturating_sub(self.shared);
+        let taken = SHARED.fetch_update(Relaxed, Relaxed, |all| all.checked_add(more).filter(|all| *all <= SHARED_BYTES)).is_ok();
+        if taken { self.shared += more } else { self.is_short = true }
+        taken
+    }
+
+    /// Gives back what it has of the memory that all share.
+    pub(crate) fn shrink(&mut self) {
+        SHARED.fetch_sub(std::mem::take(&mut self.shared), Relaxed);
+        self.is_short = false;
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        self.shrink();
+    }
 }
 
 /// The module, ready to be instantiated. It is read at the first use in a process.
@@ -46,7 +98,7 @@ pub(crate) fn module() -> Result<&'static InstancePre<State>> {
 #[allow(unsafe_code)]
 fn read() -> Result<InstancePre<State>> {
     let mut config = config::of(std::env::consts::OS);
-    config.max_wasm_stack(WASM_STACK_BYTES);
+    config.max_wasm_stack(WASM_STACK_BYTES).async_stack_size(STACK_BYTES);
     mapped::configure(&mut config);
     let engine = Engine::new(&config)?;
     // SAFETY: the bytes are what `precompile_module` of the same version returned in our build script, compiled into this program.
@@ -57,6 +109,8 @@ fn read() -> Result<InstancePre<State>> {
     linker.func_wrap("host", "reply", reply)?;
     linker.func_wrap("host", "clock", clock)?;
     linker.func_wrap("host", "random", random)?;
+    linker.func_wrap("host", "grow", grow)?;
+    linker.func_wrap_async("host", "more", |caller, (): ()| Box::new(more(caller)))?;
     linker.instantiate_pre(&module)
 }
 
@@ -83,11 +137,55 @@ fn ask(mut caller: Caller<'_, State>, id: i32, kind: i32, from: i32, length: i32
     let state = caller.data_mut();
     state.asked_bytes += message.head.len() + message.tail.as_ref().map_or(0, Vec::len);
     if state.asks.len() >= MAX_ASKS || state.asked_bytes > MAX_ASKED_BYTES {
-        return Err(wasmtime::Error::msg("too many questions"));
+        return Err(TooMuch.into());
     }
     let generation = state.generation;
     state.asks.push(Ask::new(generation, id, kind, message));
     Ok(())
+}
+
+/// More is asked for at a time than is held.
+#[derive(Debug)]
+pub(crate) struct TooMuch;
+
+impl std::fmt::Display for TooMuch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("too much is asked for at a time")
+    }
+}
+
+impl std::error::Error for TooMuch {}
+
+/// Fills the tank, after a pause.
+async fn more(mut caller: Caller<'_, State>) -> Result<i32> {
+    if caller.data().pauses {
+        Pause(false).await;
+    }
+    let fuel = caller.data().fuel.ok_or_else(|| wasmtime::Error::msg("no fuel"))?;
+    let tank = i64::from(fuel.get(&mut caller).i32().unwrap_or_default());
+    let state = caller.data_mut();
+    // What the tank is below zero is of the next filling: a call ends at the same unit however large the fillings are.
+    let wanted = SLICE_UNITS.max(-tank);
+    let given = wanted.min(state.left);
+    state.left -= given;
+    let filled = i32::try_from(tank + given).unwrap_or(i32::MAX);
+    fuel.set(&mut caller, Val::I32(filled))?;
+    Ok(i32::from(filled >= 0))
+}
+
+/// Pending once: whoever runs the instance then lets the host pause.
+struct Pause(bool);
+
+impl Future for Pause {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        if std::mem::replace(&mut self.0, true) { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+fn grow(mut caller: Caller<'_, State>, end: i32) -> i32 {
+    i32::from(caller.data_mut().grow(end.cast_unsigned() as usize))
 }
 
 fn say(mut caller: Caller<'_, State>, kind: i32, from: i32, length: i32) -> Result<i32> {
