@@ -8,10 +8,7 @@ pub const UNITS_PER_LOOP: u64 = 32;
 
 /// What a call may use up.
 pub(crate) fn engine_limits(limits: &ScriptLimits) -> Limits {
-    Limits {
-        fuel: limits.loops.saturating_mul(UNITS_PER_LOOP),
-        memory_bytes: usize::try_from(limits.memory_bytes).unwrap_or(usize::MAX),
-    }
+    Limits { fuel: limits.loops.saturating_mul(UNITS_PER_LOOP), memory_bytes: usize::try_from(limits.memory_bytes).unwrap_or(usize::MAX) }
 }
 
 /// The fault of work.

@@ -2,14 +2,13 @@
 
 use std::{
     cell::{Cell, RefCell},
-    future::ready,
     sync::Arc,
 };
 
 use millrace_core::{
     Json,
     app::Script,
-    ports::{Ambient, LoadFault, LocalFuture, ScriptFault, ScriptLoad, TakenAtLoad},
+    ports::{Ambient, LoadFault, ScriptFault, ScriptLoad, TakenAtLoad},
 };
 use millrace_engine::{Fault, Frame, Host, Image, Limits, Loader, Message, Step};
 use serde_json::json;
@@ -197,10 +196,6 @@ impl Host for LoadHost {
     fn clock_ms(&self) -> f64 {
         self.was_asked.set(true);
         0.0
-    }
-
-    fn pause(&self) -> LocalFuture<'_, bool> {
-        Box::pin(ready(true))
     }
 
     fn random(&self, bytes: &mut [u8]) {

@@ -79,7 +79,7 @@ fn thrown(message: &str) -> ScriptFault {
 fn every_fault_is_told_and_the_next_call_works() {
     let loops = ScriptFault::Limit("the script did more work than `limits.script.loops` (2000000) allows".into());
     let recursion = ScriptFault::Limit("the script nested its calls too deep".into());
-    let memory = ScriptFault::Limit("the script took more than 67108864 bytes of memory (`limits.script.memory`)".into());
+    let memory = ScriptFault::Limit("the script took more memory than `limits.script.memory` (67108864 bytes) allows".into());
     let output = ScriptFault::Limit("the result is longer than 100000 bytes as JSON (`limits.script.output`)".into());
     let cases = [
         ("() => { throw new Error('boom') }", thrown("boom")),

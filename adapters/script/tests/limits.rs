@@ -141,7 +141,7 @@ const SCRIPTS: &[(End, &str)] = &[
     (Limit, "let o = []; for (let i = 0; i < 100000; i++) o = [o]; return JSON.stringify(o).length"),
     (Value, "let o = {}; for (let i = 0; i < 5000; i++) o = { o }; let d = 0; for (let c = structuredClone(o); c; c = c.o) d++; return d"),
     (Limit, "let o = []; for (let i = 0; i < 100000; i++) o = [o]; return o.flat(Infinity).length"),
-    (Limit, "let o = {}; for (let i = 0; i < 20000; i++) o = { o }; console.log(o); console.dir(o); return 1"),
+    (Value, "let o = {}; for (let i = 0; i < 20000; i++) o = { o }; console.log(o); console.dir(o); return 1"),
     (Value, "let o = null; for (let i = 0; i < 150000; i++) o = { o }; return 1"),
     (Limit, "let o = []; for (let i = 0; i < 20000; i++) o = [o]; return String(o).length"),
     (Limit, "let o = []; for (let i = 0; i < 20000; i++) o = [o]; return o.toLocaleString().length"),

@@ -99,7 +99,7 @@ impl Host for NoHost {
 /// Evaluates a program, and waits for what it comes to: a text, or what was thrown.
 pub(crate) fn evaluate(program: &str) -> Result<String, String> {
     static BASE: OnceLock<Arc<Image>> = OnceLock::new();
-    let limits = Limits { fuel: i32::MAX, memory_bytes: 256 << 20 };
+    let limits = Limits { fuel: u64::MAX, memory_bytes: 256 << 20 };
     let base = BASE.get_or_init(|| Image::base(PRELUDE, limits, &NoHost).unwrap());
     let step = Loader::on(base, limits).unwrap().script(r#"{"path":"program"}"#, program, &NoHost);
     let text = match step {

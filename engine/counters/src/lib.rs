@@ -211,9 +211,13 @@ impl Survey {
             let bodies = self.in_tables.iter().filter_map(|function| self.body(*function));
             bodies.filter(|body| self.functions.get(*body) == Some(wanted)).collect::<Vec<_>>()
         };
-        let called: Vec<BTreeSet<usize>> = self.calls.iter().map(|(direct, through_table)| {
-            direct.iter().filter_map(|function| self.body(*function)).chain(through_table.iter().flat_map(of_type)).collect()
-        }).collect();
+        let called: Vec<BTreeSet<usize>> = self
+            .calls
+            .iter()
+            .map(|(direct, through_table)| {
+                direct.iter().filter_map(|function| self.body(*function)).chain(through_table.iter().flat_map(of_type)).collect()
+            })
+            .collect();
         let reaches_itself = |start: usize| {
             let mut seen = BTreeSet::new();
             let mut next = vec![start];

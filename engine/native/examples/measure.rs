@@ -6,8 +6,8 @@
 
 use std::{
     env, fs,
-    future::{Future, ready},
-    pin::{Pin, pin},
+    future::Future,
+    pin::pin,
     sync::Arc,
     task::{Context, Poll, Waker},
     time::Instant,
@@ -40,10 +40,6 @@ impl Host for Clock {
 
     fn clock_ms(&self) -> f64 {
         self.0.elapsed().as_secs_f64() * 1e3
-    }
-
-    fn pause(&self) -> Pin<Box<dyn Future<Output = bool> + '_>> {
-        Box::pin(ready(true))
     }
 
     fn random(&self, bytes: &mut [u8]) {

@@ -1,6 +1,9 @@
 //! What both kinds of instances have in common.
 
-use std::{future::Future, pin::Pin};
+use std::{
+    future::{Future, ready},
+    pin::Pin,
+};
 
 use crate::frame::Message;
 
@@ -29,8 +32,10 @@ pub trait Host {
     /// Fills bytes with random ones.
     fn random(&self, bytes: &mut [u8]);
 
-    /// A call has worked for some milliseconds: others get their turn. Says whether it may go on.
-    fn pause(&self) -> Pin<Box<dyn Future<Output = bool> + '_>>;
+    /// A call has worked for some milliseconds: others get their turn. Says whether it may go on, as it does at once where nothing else is said.
+    fn pause(&self) -> Pin<Box<dyn Future<Output = bool> + '_>> {
+        Box::pin(ready(true))
+    }
 }
 
 /// What a call may use up.

@@ -3,7 +3,7 @@
 
 use std::{
     cell::{Cell, RefCell},
-    future::{Future, poll_fn, ready},
+    future::{Future, poll_fn},
     pin::{Pin, pin},
     sync::Arc,
     task::{Context, Poll, Waker},
@@ -33,10 +33,6 @@ impl Host for Recorder {
 
     fn clock_ms(&self) -> f64 {
         1_700_000_000_123.0
-    }
-
-    fn pause(&self) -> Pin<Box<dyn Future<Output = bool> + '_>> {
-        Box::pin(ready(true))
     }
 
     fn random(&self, bytes: &mut [u8]) {
@@ -311,7 +307,9 @@ fn memory_is_limited_and_given_back() {
     let full = block(instance.call(Frame::text(&long), limits, &host));
     assert!(matches!(&full, Err(Fault::Memory)), "{full:?}");
     let long = format!("{{\"path\":\"a.ts\",\"input\":\"{}\"}}", "x".repeat(5 << 20));
-    assert!(matches!(block(instance.call(Frame::text(&long), limits, &host)), Ok(Step::Threw(text)) if text.contains("\"limit\":\"memory\"")));
+    assert!(
+        matches!(block(instance.call(Frame::text(&long), limits, &host)), Ok(Step::Threw(text)) if text.contains("\"limit\":\"memory\""))
+    );
     assert_eq!(call(&mut instance, "1"), done(r#"{"value":1}"#));
 }
 

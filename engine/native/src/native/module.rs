@@ -71,7 +71,11 @@ impl State {
     fn grow(&mut self, end: usize) -> bool {
         let more = end.saturating_sub(self.image_bytes).saturating_sub(self.shared);
         let taken = SHARED.fetch_update(Relaxed, Relaxed, |all| all.checked_add(more).filter(|all| *all <= SHARED_BYTES)).is_ok();
-        if taken { self.shared += more } else { self.is_short = true }
+        if taken {
+            self.shared += more
+        } else {
+            self.is_short = true
+        }
         taken
     }
 
