@@ -344,6 +344,37 @@ fn the_instance_survives_whatever_a_script_does() {
 }
 
 #[test]
+fn each_round_of_a_loop_has_variables_of_its_own() {
+    let mut instance = Instance::new(&image("() => 1")).unwrap();
+    for (source, value) in [
+        ("const f = []; for (let i = 0; i < 3; i++) { f.push(() => i); continue } return f.map(f => f())", "[0,1,2]"),
+        ("const f = []; for (let i = 0; i < 3; i++) { f.push(() => i); if (i === 1) continue; i += 0 } return f.map(f => f())", "[0,1,2]"),
+        ("const f = []; for (let i = 0; i < 3;) { f.push(() => i); i++; continue } return f.map(f => f())", "[1,2,3]"),
+        ("const f = []; for (let i = 0; ; i++) { if (i > 2) break; f.push(() => i); continue } return f.map(f => f())", "[0,1,2]"),
+        ("const f = []; for (let i = 0; ;) { f.push(() => i); if (++i > 2) break; continue } return f.map(f => f())", "[1,2,3]"),
+        (
+            "const f = []; a: for (let i = 0; i < 2; i++) for (let j = 0; j < 2; j++) { f.push(() => [i, j]); continue a } return f.map(f => f())",
+            "[[0,0],[1,0]]",
+        ),
+        (
+            "const f = []; a: for (let i = 0; i < 3; i++) { try { f.push(() => i); continue a } finally { f.push(() => -i) } } return f.map(f => f())",
+            "[0,0,1,-1,2,-2]",
+        ),
+        (
+            "const f = []; for (let i = 0; i < 3; i++) { for (const k of [1]) { f.push(() => i + k); continue } } return f.map(f => f())",
+            "[1,2,3]",
+        ),
+        ("const f = []; for (const i of [1, 2, 3]) { f.push(() => i); continue } return f.map(f => f())", "[1,2,3]"),
+        ("const f = []; for (let i in { a: 1, b: 2 }) { f.push(() => i); continue } return f.map(f => f())", r#"["a","b"]"#),
+        ("const f = []; let n = 0; while (n < 2) { let i = n++; f.push(() => i); continue } return f.map(f => f())", "[0,1]"),
+        ("const f = []; let n = 0; do { let i = n++; f.push(() => i); continue } while (n < 2); return f.map(f => f())", "[0,1]"),
+        ("return eval('const f = []; for (let i = 0; i < 2; i++) { f.push(() => i); continue } f.map(f => f())')", "[0,1]"),
+    ] {
+        assert_eq!(run(&mut instance, source, LIMITS, &Recorder::default()), done(&format!("{{\"value\":{value}}}")), "{source}");
+    }
+}
+
+#[test]
 fn what_the_host_does_is_work_of_the_script() {
     let mut instance = Instance::new(&image("() => 1")).unwrap();
     let host = Recorder::default();

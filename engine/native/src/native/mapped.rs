@@ -35,14 +35,14 @@ const OF_FILE: u64 = 1 << 61;
 /// The bytes of an entry.
 const ENTRY_BYTES: usize = 8;
 
-/// The bytes of an image: a file, and a mapping to read it.
+/// The bytes of an image: a mapping to read them, of a file in memory where the system gives one of that size.
 pub(crate) struct Bytes {
-    file: OwnedFd,
+    file: Option<OwnedFd>,
     start: NonNull<u8>,
     length: usize,
 }
 
-// SAFETY: the mapping is read-only, and its file is sealed against writing, so the bytes never change.
+// SAFETY: nothing writes to the mapping once it was made, and its file, where it has one, is sealed against writing: the bytes never change.
 unsafe impl Send for Bytes {}
 // SAFETY: as above.
 unsafe impl Sync for Bytes {}
@@ -50,12 +50,17 @@ unsafe impl Sync for Bytes {}
 impl Bytes {
     /// Copies the memory of an instance. What is below `stack_pointer` is rubbish, and not kept.
     pub(crate) fn new(memory: &[u8], stack_pointer: usize) -> Result<Self> {
+        let kept = (stack_pointer / page_size() * page_size()).min(memory.len());
+        Self::in_file(memory, kept)
+            // `ulimit -f` holds for files in memory, too.
+            .or_else(|_| Self::in_memory(memory, kept))
+    }
+
+    fn in_file(memory: &[u8], kept: usize) -> Result<Self> {
         let file = memfd_create("millrace-image", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         let length = memory.len();
         ftruncate(&file, length as u64)?;
         let file = File::from(file);
-        let kept = stack_pointer / page_size() * page_size();
-        let kept = kept.min(length);
         // A file has no bytes where none were written: those of the stack are zero.
         file.write_all_at(&memory[kept..], kept as u64)?;
         let file = OwnedFd::from(file);
@@ -63,7 +68,18 @@ impl Bytes {
         // SAFETY: a new mapping at a place that the system chooses overlaps nothing.
         let start = unsafe { mmap(ptr::null_mut(), length, ProtFlags::READ, MapFlags::PRIVATE, &file, 0) }?;
         let start = NonNull::new(start.cast()).ok_or_else(|| io::Error::other("mapped at null"))?;
-        Ok(Self { file, start, length })
+        Ok(Self { file: Some(file), start, length })
+    }
+
+    fn in_memory(memory: &[u8], kept: usize) -> Result<Self> {
+        let length = memory.len();
+        // SAFETY: a new mapping at a place that the system chooses overlaps nothing.
+        let start = unsafe { mmap_anonymous(ptr::null_mut(), length, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE) }?;
+        let start = NonNull::<u8>::new(start.cast()).ok_or_else(|| io::Error::other("mapped at null"))?;
+        // SAFETY: the mapping is new, writable and `length` bytes long, and nobody else knows of it.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), length) };
+        bytes[kept..].copy_from_slice(&memory[kept..]);
+        Ok(Self { file: None, start, length })
     }
 }
 
@@ -79,7 +95,7 @@ impl Deref for Bytes {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: the mapping has this length, is readable, lives as long as `self`, and never changes: its file is sealed.
+        // SAFETY: the mapping has this length, is readable, lives as long as `self`, and never changes.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.length) }
     }
 }
@@ -171,17 +187,21 @@ pub(crate) fn attach(memory: &Memory, store: &mut Store<State>, image: &Bytes) -
     let data = memory.data_mut(&mut *store);
     let used = image.len()..data.len();
     data[used].fill(0);
+    let Some(file) = &image.file else {
+        data[..image.len()].copy_from_slice(image);
+        return Ok(());
+    };
     let start: *mut c_void = data.as_mut_ptr().cast();
     // SAFETY: the place is the beginning of this memory, at least as long as the image, and readable and writable before and after. The store
     // is borrowed, so that nothing runs in it and nobody holds a reference into it, and no longer used in this function.
-    unsafe { mmap(start, image.len(), ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::FIXED, &image.file, 0) }?;
+    unsafe { mmap(start, image.len(), ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::FIXED, file, 0) }?;
     Ok(())
 }
 
 /// Puts an image back.
 pub(crate) fn restore(memory: &Memory, store: &mut Store<State>, image: &Bytes, stack_pointer: usize) -> Result<()> {
     let data = memory.data_mut(store);
-    let Some(touched) = Touched::of(data) else {
+    let Some(touched) = image.file.as_ref().and_then(|_| Touched::of(data)) else {
         copied::copy(data, image, stack_pointer);
         return Ok(());
     };
@@ -235,5 +255,21 @@ impl Touched {
             done += wanted.len() / ENTRY_BYTES;
         }
         Some(Self { ranges, pages })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_is_the_same_in_a_file_and_in_memory() {
+        let memory: Vec<u8> = (0..WASM_PAGE * 3).map(|at| (at % 251) as u8).collect();
+        let kept = page_size() * 2;
+        let (file, plain) = (Bytes::in_file(&memory, kept).unwrap(), Bytes::in_memory(&memory, kept).unwrap());
+        assert!(file.file.is_some() && plain.file.is_none());
+        assert_eq!(*file, *plain);
+        assert_eq!(file[..kept], vec![0; kept]);
+        assert_eq!(file[kept..], memory[kept..]);
     }
 }

@@ -250,6 +250,7 @@ export function drop(machine) {
 
 /** Starts the engine. */
 export function init(machine, heapEnd, stackBytes) {
+  setFuel(machine, MAX_TANK);
   return machine.enter("init", [heapEnd, stackBytes]);
 }
 
