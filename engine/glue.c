@@ -164,6 +164,27 @@ static void keep_plain(const char *text) {
   out_length = length;
 }
 
+// Whether what was thrown is the engine's own error of a heap that is full. Without room for an error it throws null.
+static bool is_of_memory(JSValueConst error) {
+  if (JS_IsNull(error)) return !reserve;
+  if (!JS_IsError(error)) return false;
+  JSValue text = JS_GetPropertyStr(context, error, "message");
+  if (JS_IsException(text)) JS_FreeValue(context, JS_GetException(context));
+  const char *words = JS_IsString(text) ? JS_ToCString(context, text) : NULL;
+  bool is = words && strcmp(words, "out of memory") == 0;
+  if (words) JS_FreeCString(context, words);
+  JS_FreeValue(context, text);
+  return is;
+}
+
+// What a getter or `toString` of a script has thrown while we asked is not what we are asked for. True: there is no memory left.
+static bool take_thrown(void) {
+  JSValue error = JS_GetException(context);
+  bool is = is_of_memory(error);
+  JS_FreeValue(context, error);
+  return is;
+}
+
 // Leaves what a function threw: `{ message, stack?, limit? }` as JSON, where `limit` is the one that the engine itself ran into.
 static int threw(void) {
   JSValue error = JS_GetException(context);
@@ -178,7 +199,11 @@ static int threw(void) {
   JSValue told = JS_NewObject(context);
   if (JS_IsException(told)) goto poor;
   message = JS_ToString(context, error);
-  if (JS_IsException(message)) goto poor;
+  if (JS_IsException(message)) {
+    if (take_thrown()) goto full;
+    message = JS_NewString(context, "an error that has no text");
+    if (JS_IsException(message)) goto poor;
+  }
   const char *words = JS_ToCString(context, message);
   if (!words) goto poor;
   const char *limit = NULL;
@@ -189,7 +214,7 @@ static int threw(void) {
   if (limit && JS_SetPropertyStr(context, told, "limit", JS_NewString(context, limit)) < 0) goto poor;
   if (JS_IsError(error)) {
     stack = JS_GetPropertyStr(context, error, "stack");
-    if (JS_IsException(stack)) goto poor;
+    if (JS_IsException(stack) && take_thrown()) goto full;
     if (JS_IsString(stack) && JS_SetPropertyStr(context, told, "stack", JS_DupValue(context, stack)) < 0) goto poor;
   }
   json = JS_JSONStringify(context, told, JS_UNDEFINED, JS_UNDEFINED);
@@ -204,6 +229,7 @@ static int threw(void) {
   goto end;
 poor:
   JS_FreeValue(context, JS_GetException(context));
+full:
   keep_plain("{\"message\":\"InternalError: out of memory\",\"limit\":\"memory\"}");
 end:
   if (text) JS_FreeCString(context, text);
@@ -364,12 +390,75 @@ static JSValue native_encode(JSContext *c, JSValueConst this, int argc, JSValueC
   return bytes;
 }
 
-// `decode(bytes)`: the text of UTF-8.
-static JSValue native_decode(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+// `utf8_length(text)`: how many bytes that is.
+static JSValue native_utf8_length(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
   size_t length;
+  const char *text = JS_ToCStringLen(c, &length, argv[0]);
+  if (!text) return JS_EXCEPTION;
+  JS_FreeCString(c, text);
+  return JS_NewFloat64(c, (double)length);
+}
+
+// How many bytes at `at` are one character, or, as the standard Encoding counts them, one that is not: then `is_whole` is false.
+static size_t character(const uint8_t *at, size_t left, bool *is_whole) {
+  uint8_t first = at[0], low = 0x80, high = 0xbf;
+  size_t need = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+  *is_whole = need == 1;
+  if (need < 2) return 1;
+  if (first == 0xe0) low = 0xa0;
+  if (first == 0xed) high = 0x9f;
+  if (first == 0xf0) low = 0x90;
+  if (first == 0xf4) high = 0x8f;
+  for (size_t length = 1; length < need; length++) {
+    if (length == left || at[length] < low || at[length] > high) return length;
+    low = 0x80;
+    high = 0xbf;
+  }
+  *is_whole = true;
+  return need;
+}
+
+// How many bytes from `at` on are ASCII.
+static size_t plain_length(const uint8_t *at, size_t left) {
+  size_t length = 0;
+  for (uint64_t word; length + sizeof word <= left; length += sizeof word) {
+    memcpy(&word, at + length, sizeof word);
+    if (word & 0x8080808080808080ull) break;
+  }
+  while (length < left && at[length] < 0x80) length++;
+  return length;
+}
+
+// `decode(bytes, is_fatal)`: the text of UTF-8, with U+FFFD for each sequence that is none; where that is fatal, undefined.
+static JSValue native_decode(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
+  static const uint8_t replacement[3] = {0xef, 0xbf, 0xbd};
+  size_t length, at = 0, wrong = 0;
   const uint8_t *bytes = JS_GetUint8Array(c, &length, argv[0]);
   if (!bytes && JS_HasException(c)) return JS_EXCEPTION;
-  return JS_NewStringLen(c, (const char *)bytes, length);
+  bool is_whole;
+  while ((at += plain_length(bytes + at, length - at)) < length) {
+    at += character(bytes + at, length - at, &is_whole);
+    wrong += !is_whole;
+  }
+  if (!wrong) return JS_NewStringLen(c, (const char *)bytes, length);
+  if (JS_ToBool(c, argv[1])) return JS_UNDEFINED;
+  uint8_t *text = wrong < (INT32_MAX - length) / sizeof replacement ? malloc(length + wrong * sizeof replacement) : NULL;
+  if (!text) return JS_ThrowOutOfMemory(c);
+  size_t end = 0;
+  for (at = 0; at < length;) {
+    size_t plain = plain_length(bytes + at, length - at);
+    if (plain) memcpy(text + end, bytes + at, plain);
+    at += plain;
+    end += plain;
+    if (at == length) break;
+    size_t step = character(bytes + at, length - at, &is_whole);
+    memcpy(text + end, is_whole ? bytes + at : replacement, is_whole ? step : sizeof replacement);
+    end += is_whole ? step : sizeof replacement;
+    at += step;
+  }
+  JSValue made = JS_NewStringLen(c, (const char *)text, end);
+  free(text);
+  return made;
 }
 
 // `class_of(value)`: what an object was made as, whatever its prototype is now.
@@ -476,8 +565,9 @@ static JSValue natives(void) {
       JS_CFUNC_DEF("clock", 0, native_clock),       JS_CFUNC_DEF("random", 1, native_random),
       JS_CFUNC_DEF("fraction", 0, native_fraction), JS_CFUNC_DEF("encode", 1, native_encode),
       JS_CFUNC_DEF("class_of", 1, native_class_of), JS_CFUNC_DEF("unhandled", 0, native_unhandled),
-      JS_CFUNC_DEF("decode", 1, native_decode),     JS_CFUNC_DEF("reason_of", 1, native_reason_of),
+      JS_CFUNC_DEF("decode", 2, native_decode),     JS_CFUNC_DEF("reason_of", 1, native_reason_of),
       JS_CFUNC_DEF("forget", 0, native_forget),     JS_CFUNC_DEF("on_clock", 1, native_on_clock),
+      JS_CFUNC_DEF("utf8_length", 1, native_utf8_length),
   };
   JSValue object = JS_NewObjectProto(context, JS_NULL);
   if (!JS_IsException(object) && JS_SetPropertyFunctionList(context, object, functions, sizeof functions / sizeof *functions)) {

@@ -1,7 +1,8 @@
 //! What a script asks of the host and gets at once.
 
-use std::cell::RefCell;
+use std::{cell::RefCell, collections::HashMap};
 
+use futures_util::future::AbortHandle;
 use millrace_core::{
     Error, Json,
     ports::{
@@ -22,15 +23,17 @@ const MAX_CAUSES: usize = 100;
 /// The host of one call.
 pub(crate) struct Bridge<'a> {
     pub(crate) invocation: &'a Invocation<'a>,
-    /// The timers that were cleared and that the call does not know of yet.
+    /// The timers and requests that were taken back and that the call does not know of yet.
     pub(crate) cleared: RefCell<Vec<i32>>,
+    /// What ends the requests that were begun.
+    pub(crate) requests: RefCell<HashMap<i32, AbortHandle>>,
     /// What the outside said of errors that the script was given, for the log.
     pub(crate) causes: RefCell<Vec<Option<String>>>,
 }
 
 impl<'a> Bridge<'a> {
     pub(crate) fn new(invocation: &'a Invocation<'a>) -> Self {
-        Self { invocation, cleared: RefCell::default(), causes: RefCell::default() }
+        Self { invocation, cleared: RefCell::default(), requests: RefCell::default(), causes: RefCell::default() }
     }
 
     /// An error as the prelude makes one of it: the upstream's own words stay here.
@@ -83,8 +86,12 @@ impl Host for Bridge<'_> {
                 host.progress(said[0].as_f64().unwrap_or_default(), said[1].as_f64(), said[2].as_str());
                 return None;
             }
-            say::CLEAR_TIMER => {
-                self.cleared.borrow_mut().push(said.as_i64().and_then(|id| i32::try_from(id).ok())?);
+            say::TAKE_BACK => {
+                let id = said.as_i64().and_then(|id| i32::try_from(id).ok())?;
+                match self.requests.borrow_mut().remove(&id) {
+                    Some(request) => request.abort(),
+                    None => self.cleared.borrow_mut().push(id),
+                }
                 return None;
             }
             say::REQUIRE_INPUT => self.require_input(said),
@@ -115,10 +122,6 @@ impl Host for Bridge<'_> {
 pub(crate) fn pure(kind: i32, message: &Message) -> Option<Option<Message>> {
     let said = match kind {
         say::URL_PARSE | say::URL_SET | say::FORM_PARSE | say::FORM_SERIALIZE | say::DIGEST | say::REFUSED => wire::parse(&message.head)?,
-        say::IS_UTF8 => {
-            let is_utf8 = std::str::from_utf8(message.tail.as_deref().unwrap_or_default()).is_ok();
-            return Some(Some(Message { head: is_utf8.to_string(), tail: None }));
-        }
         _ => return None,
     };
     let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();

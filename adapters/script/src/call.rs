@@ -3,7 +3,7 @@
 use std::{cell::Cell, collections::BTreeMap, future::poll_fn, pin::pin, rc::Rc, task::Poll};
 
 use futures_util::{
-    future::{self, Either},
+    future::{self, AbortHandle, Abortable, Aborted, Either},
     stream::{FuturesUnordered, StreamExt},
 };
 use millrace_core::{
@@ -121,7 +121,7 @@ struct RunningScript<'a> {
     limits: Limits,
     /// Whether it was ended from outside: then the instance stands where nothing can go on.
     is_trapped: Cell<bool>,
-    pending: FuturesUnordered<LocalFuture<'a, Answered>>,
+    pending: FuturesUnordered<Abortable<LocalFuture<'a, Answered>>>,
     /// By the time at which they are due, and the order in which they were set.
     timers: BTreeMap<(u64, u64), Ticket>,
     /// The key of each of them, by the number of its question.
@@ -131,7 +131,7 @@ struct RunningScript<'a> {
     fired_ms: Option<u64>,
 }
 
-impl RunningScript<'_> {
+impl<'a> RunningScript<'a> {
     async fn run(&mut self, has_it: bool, is_used: bool) -> Result<Returned, ScriptFault> {
         let invocation = self.invocation;
         let message = wire::call(invocation, has_it && is_used);
@@ -179,27 +179,42 @@ impl RunningScript<'_> {
                 self.timer_keys.insert(ticket.id(), key);
             }
             ask::FETCH => {
+                if self.bridge.cleared.borrow().contains(&ticket.id()) {
+                    return;
+                }
                 let request = wire::request(&asked, message.tail.unwrap_or_default(), invocation.deadline_ms);
-                self.pending.push(Box::pin(async move {
-                    let fetched = match request {
-                        Some((request, redirect)) => invocation.host.fetch(request, redirect).await,
-                        None => Err(wire::not_understood()),
-                    };
-                    let content = fetched.map(|fetched| (wire::response(&fetched), Some(fetched.response.body)));
-                    Answered { ticket, content }
-                }));
+                self.begin(
+                    ticket.id(),
+                    Box::pin(async move {
+                        let fetched = match request {
+                            Some((request, redirect)) => invocation.host.fetch(request, redirect).await,
+                            None => Err(wire::not_understood()),
+                        };
+                        let content = fetched.map(|fetched| (wire::response(&fetched), Some(fetched.response.body)));
+                        Answered { ticket, content }
+                    }),
+                );
             }
             _ => {
                 let query = wire::query(&asked, message.tail.as_deref().unwrap_or_default()).filter(|_| kind == ask::QUERY);
-                self.pending.push(Box::pin(async move {
-                    let rows = match query {
-                        Some((adapter, text, params)) => invocation.host.query(&adapter, &text, params).await,
-                        None => Err(wire::not_understood()),
-                    };
-                    Answered { ticket, content: rows.map(|rows| (wire::rows(&rows), None)) }
-                }));
+                self.begin(
+                    ticket.id(),
+                    Box::pin(async move {
+                        let rows = match query {
+                            Some((adapter, text, params)) => invocation.host.query(&adapter, &text, params).await,
+                            None => Err(wire::not_understood()),
+                        };
+                        Answered { ticket, content: rows.map(|rows| (wire::rows(&rows), None)) }
+                    }),
+                );
             }
         }
+    }
+
+    fn begin(&self, id: i32, answer: LocalFuture<'a, Answered>) {
+        let (abort, registration) = AbortHandle::new_pair();
+        self.bridge.requests.borrow_mut().insert(id, abort);
+        self.pending.push(Abortable::new(answer, registration));
     }
 
     fn forget_cleared(&mut self) {
@@ -231,8 +246,11 @@ impl RunningScript<'_> {
             let mut cancelled = invocation.cancel.tripped();
             let pending = &mut self.pending;
             let answered = poll_fn(|waker| {
-                if let Poll::Ready(Some(answered)) = pending.poll_next_unpin(waker) {
-                    return Poll::Ready(Some(answered));
+                match pending.poll_next_unpin(waker) {
+                    Poll::Ready(Some(Ok(answered))) => return Poll::Ready(Some(answered)),
+                    // It was taken back.
+                    Poll::Ready(Some(Err(Aborted))) => return Poll::Ready(None),
+                    Poll::Ready(None) | Poll::Pending => {}
                 }
                 let woken = future::Future::poll(pin!(&mut cancelled), waker).is_ready() || sleep.as_mut().poll(waker).is_ready();
                 if woken { Poll::Ready(None) } else { Poll::Pending }
@@ -247,6 +265,7 @@ impl RunningScript<'_> {
 
     async fn deliver(&mut self, Answered { ticket, content }: Answered) -> Result<Step, Fault> {
         self.fired_ms = None;
+        self.bridge.requests.borrow_mut().remove(&ticket.id());
         let (is_answer, head, tail) = match content {
             Ok((json, tail)) => (true, json, tail),
             Err(error) => (false, self.bridge.error(&error), None),

@@ -32,10 +32,10 @@ pub(crate) mod say {
     pub(crate) const FORM_PARSE: i32 = 15;
     pub(crate) const FORM_SERIALIZE: i32 = 16;
     pub(crate) const DIGEST: i32 = 17;
-    pub(crate) const CLEAR_TIMER: i32 = 18;
+    /// A question is no longer asked: its timer was cleared, its request aborted.
+    pub(crate) const TAKE_BACK: i32 = 18;
     pub(crate) const ABORTED: i32 = 19;
     pub(crate) const REFUSED: i32 = 20;
-    pub(crate) const IS_UTF8: i32 = 21;
     pub(crate) const TOOK: i32 = 22;
 }
 
@@ -139,6 +139,7 @@ pub(crate) fn call(invocation: &Invocation<'_>, is_next: bool) -> String {
     member("required", &Json::Array(required));
     member("hasEnv", &payload.get("env").is_some());
     member("output", &limits.output_bytes);
+    member("memory", &limits.memory_bytes);
     message.push('}');
     message
 }
@@ -303,9 +304,11 @@ pub(crate) fn answer(text: &str, invocation: &Invocation<'_>, causes: &[Option<S
             "missing" => format!("`{path}` has no export `{export}`"),
             _ => format!("the export `{export}` of `{path}` is not a function"),
         }))
-    } else {
+    } else if told.contains_key("nothing") {
         has_ended = true;
         Ok(Returned::Undefined)
+    } else {
+        Err(ScriptFault::Broken(String::from("the answer of the script engine is not understood")))
     };
     Answer { outcome, has_ended }
 }

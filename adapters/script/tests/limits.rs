@@ -44,7 +44,7 @@ const SCRIPTS: &[(End, &str)] = &[
     // Texts
     (Limit, "return 'x'.repeat(n).length"),
     (Limit, "for (;;) 'x'.repeat(n)"),
-    (Thrown, "return 'x'.padEnd(2 ** 31).length"),
+    (Limit, "return 'x'.padEnd(2 ** 31).length"),
     (Limit, "return 'x'.padStart(n, 'ab').length"),
     (Limit, "let s = 'x'; for (;;) s += s"),
     (Limit, "let s = 'xy'; while (true) { s = s + s }"),

@@ -1,5 +1,6 @@
 //! The tests of the script engine, through its port.
 
+mod bent;
 mod calls;
 mod image;
 mod isolation;
@@ -7,3 +8,4 @@ mod left_behind;
 mod limits;
 mod returned;
 mod support;
+mod web;

@@ -19,7 +19,7 @@ use super::{named::AppPart, place::Finding};
 use crate::names::nearest;
 
 /// The globals of scripts, in order. A test compares them with the engine's.
-pub const GLOBALS: [&str; 88] = [
+pub const GLOBALS: [&str; 90] = [
     "AbortController",
     "AbortSignal",
     "AggregateError",
@@ -36,6 +36,8 @@ pub const GLOBALS: [&str; 88] = [
     "DisposableStack",
     "Error",
     "EvalError",
+    "Event",
+    "EventTarget",
     "FinalizationRegistry",
     "Float16Array",
     "Float32Array",

@@ -1,13 +1,15 @@
 // The prelude: what stands around the scripts in an instance. It is evaluated once, and is part of every image; what it keeps in variables is
-// that of one call, because the image is put back before the next one. The scripts of a call run one after the other (`begin`). A script may
-// change built-ins, which is its call's own loss; what the prelude itself needs of them it takes before any script runs, where that is cheap.
+// that of one call, because the image is put back before the next one. The scripts of a call run one after the other (`begin`). A script, or a
+// package of it, may change built-ins: what the prelude needs of them it takes before any script runs. So after this head it uses no method of a
+// list, a map or a text, no iteration, and no object with a prototype where a member may be missing; a message has no prototype at all, since
+// JSON asks each object for a `toJSON`.
 //
 // The other side is adapters/script/src/wire.rs: the numbers and shapes are the same there.
 
 const ASK = { fetch: 1, query: 2, timer: 3 };
 const SAY = {
-  log: 10, progress: 11, requireInput: 12, urlParse: 13, urlSet: 14, formParse: 15, formSerialize: 16, digest: 17, clearTimer: 18, aborted: 19,
-  refused: 20, isUtf8: 21, took: 22,
+  log: 10, progress: 11, requireInput: 12, urlParse: 13, urlSet: 14, formParse: 15, formSerialize: 16, digest: 17, takeBack: 18, aborted: 19,
+  refused: 20, took: 22,
 };
 const LEVEL = { debug: 0, info: 1, warn: 2, error: 3 };
 const OPERATOR = 0;
@@ -24,45 +26,85 @@ const MAX_FRAMES = 8;
 const MAX_TOOK = 20;
 const ELEMENT_LENGTH = 32;
 
-const { parse, stringify, rawJSON } = JSON;
-const { create, defineProperty, freeze, getPrototypeOf, keys } = Object;
+const { Array, BigInt, Error, InternalError, JSON, Map, Math, Number, Object, Promise, RangeError, Reflect, String, Symbol, TypeError, Uint8Array, WeakMap } =
+  globalThis;
+const { stringify, rawJSON, isRawJSON } = JSON;
+const { create, defineProperty, freeze, getOwnPropertyDescriptor, getOwnPropertyDescriptors, getPrototypeOf, hasOwn, keys, setPrototypeOf } = Object;
 const { apply } = Reflect;
 const { ceil, max, min, trunc } = Math;
+const { isFinite, isSafeInteger, MAX_SAFE_INTEGER } = Number;
 const isArray = Array.isArray;
 const objectPrototype = Object.prototype;
 const errorPrototype = Error.prototype;
 const toStringTag = Symbol.toStringTag;
-const promiseConstructor = Promise;
-const weakMapConstructor = WeakMap;
-const dateToJSON = Date.prototype.toISOString;
-const valueOf = { Number: Number.prototype.valueOf, String: String.prototype.valueOf, Boolean: Boolean.prototype.valueOf, BigInt: BigInt.prototype.valueOf };
+// A method as a function of what it is a method of.
+const free = method => Function.prototype.call.bind(method);
+const indexOf = free(Array.prototype.indexOf);
+const find = free(String.prototype.indexOf);
+const slice = free(String.prototype.slice);
+const isWellFormed = free(String.prototype.isWellFormed);
+const toWellFormed = free(String.prototype.toWellFormed);
+const isoTextOf = free(Date.prototype.toISOString);
+const base64Of = free(Uint8Array.prototype.toBase64);
+const copyInto = free(Uint8Array.prototype.set);
+const part = free(Uint8Array.prototype.subarray);
+const objectText = free(objectPrototype.toString);
+const symbolText = free(Symbol.prototype.toString);
+const then = free(Promise.prototype.then);
+const numberOf = free(Number.prototype.valueOf);
+const textIn = free(String.prototype.valueOf);
+const booleanOf = free(Boolean.prototype.valueOf);
+const bigintOf = free(BigInt.prototype.valueOf);
+const primitiveOf = { __proto__: null, Number: numberOf, String: textIn, Boolean: booleanOf, BigInt: bigintOf };
 const typedArray = getPrototypeOf(Uint8Array.prototype);
-const getter = (prototype, name) => Object.getOwnPropertyDescriptor(prototype, name).get;
-const [bufferOf, offsetOf, lengthOf] = ['buffer', 'byteOffset', 'byteLength'].map(name => getter(typedArray, name));
+const getter = (prototype, name) => free(getOwnPropertyDescriptor(prototype, name).get);
+const bufferOf = getter(typedArray, 'buffer');
+const offsetOf = getter(typedArray, 'byteOffset');
+const lengthOf = getter(typedArray, 'byteLength');
+// Maps whose methods are their own.
+const closed = constructor => {
+  class Closed extends constructor {}
+  setPrototypeOf(Closed.prototype, null);
+  Object.defineProperties(Closed.prototype, getOwnPropertyDescriptors(constructor.prototype));
+  return Closed;
+};
+const ClosedMap = closed(Map);
+const ClosedWeakMap = closed(WeakMap);
+// What JSON and indices see as it is.
+const bare = list => setPrototypeOf(list, null);
+const put = (object, name, value) => defineProperty(object, name, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
+const member = (object, name) => (hasOwn(object, name) ? object[name] : undefined);
 const classOf = native.class_of;
 
-const wellFormed = text => (text.isWellFormed() ? text : text.toWellFormed());
+const wellFormed = text => (isWellFormed(text) ? text : toWellFormed(text));
 const say = (kind, value, bytes) => native.say(kind, stringify(value) ?? 'null', bytes);
 
 // Integers that a number does not hold come as `[...path, digits]` beside the value.
 const withBigs = (value, bigs) => {
-  for (const place of bigs ?? []) {
-    const digits = place.pop();
-    const last = place.pop();
-    if (last === undefined) return BigInt(digits);
+  const count = bigs === undefined ? 0 : bigs.length;
+  for (let i = 0; i < count; i++) {
+    const place = bigs[i];
+    const last = place.length - 1;
+    const big = BigInt(place[last]);
+    if (last === 0) return big;
     let at = value;
-    for (const step of place) at = at[step];
-    at[last] = BigInt(digits);
+    for (let step = 0; step < last - 1; step++) at = at[place[step]];
+    at[place[last - 1]] = big;
   }
   return value;
 };
 
 // Where the script is: lines of a stack, without those of the prelude.
 const trimmed = stack => {
+  const text = String(stack);
   let lines = '';
   let count = 0;
-  for (const line of String(stack).split('\n')) {
-    if (line === '' || line.includes('<millrace>') || line.includes('(native)')) continue;
+  for (let at = 0; at < text.length; ) {
+    const found = find(text, '\n', at);
+    const end = found < 0 ? text.length : found;
+    const line = slice(text, at, end);
+    at = end + 1;
+    if (line === '' || find(line, '<millrace>') >= 0 || find(line, '(native)') >= 0) continue;
     if (++count > MAX_FRAMES) break;
     lines += `${line}\n`;
   }
@@ -74,53 +116,72 @@ const where = () => trimmed(new Error().stack);
 let isTelling = false;
 let tookCount = 0;
 const took = what => {
-  if (isTelling && tookCount++ < MAX_TOOK) say(SAY.took, [what, wellFormed(String(new Error().stack))]);
+  if (isTelling && tookCount++ < MAX_TOOK) say(SAY.took, bare([what, wellFormed(String(new Error().stack))]));
 };
 
 // questions to the host
 
-const open = new Map(); // id → { ok, failed, name, stack, turn }
-const timers = new Map(); // id of the script → id of the host
+const open = new ClosedMap(); // id → { ok, failed, name, stack, turn, size, isTimer }
+const timers = new ClosedMap(); // id of the script → id of the host
 let turn = 0;
-let causes = new WeakMap();
+let causes = new ClosedWeakMap();
 let causesCount = 0;
+let askedBytes = 0; // of the questions that are open
+const quietTimers = new ClosedMap(); // ids of the host: timers that need not have been cleared when the call ends
 
-const hostError = (constructor, { message, code, cause }, stack) => {
+const hostError = (constructor, message, code, cause, stack) => {
   const error = new constructor(message);
-  error.code = code;
-  defineProperty(error, 'stack', { value: stack, writable: true, configurable: true });
-  if (causesCount++ < MAX_CAUSES) causes.set(error, { cause, stack });
+  put(error, 'code', code);
+  defineProperty(error, 'stack', { __proto__: null, value: stack, writable: true, configurable: true });
+  if (causesCount++ < MAX_CAUSES) causes.set(error, { __proto__: null, cause, stack });
   return error;
 };
 
+// The host keeps what it is asked for until it has answered: as many bytes as the script itself may have.
 const ask = (kind, value, bytes, constructor, name, stack, ok, failed) => {
   took('outside');
-  const id = native.ask(kind, stringify(value), bytes);
-  open.set(id, { ok, failed: reason => failed(hostError(constructor, reason, stack)), name, stack, turn });
+  const text = stringify(value);
+  const size = native.utf8_length(text) + lengthOf(bytes);
+  if (message && askedBytes + size > message.memory) {
+    throw new RangeError(`${name} was not sent: more than ${message.memory} bytes were on their way (\`limits.script.memory\`)`);
+  }
+  const id = native.ask(kind, text, bytes);
+  askedBytes += size;
+  const refused = (text, code, cause) => failed(hostError(constructor, text, code, cause, stack));
+  open.set(id, { __proto__: null, ok, failed: refused, name, stack, turn, size, isTimer: false });
   return id;
+};
+// The question that is no longer open, if it was.
+const closeQuestion = id => {
+  const question = open.get(id);
+  if (question !== undefined) {
+    open.delete(id);
+    askedBytes -= question.size;
+  }
+  return question;
 };
 
 // Promises of the host that nothing has looked at. Whatever waits for a promise first reads its `constructor`.
-const watched = new Map();
+const watched = new ClosedMap();
 let lastWatched = 0;
 const watch = (promise, name, stack) => {
   if (watched.size >= MAX_PENDING) throw new RangeError(`more than ${MAX_PENDING} queries and requests that nothing waits for`);
   const id = ++lastWatched;
-  watched.set(id, { promise, name, stack });
-  defineProperty(promise, 'constructor', {
-    get() {
-      watched.delete(id);
-      return promiseConstructor;
-    },
-    configurable: true,
-  });
+  watched.set(id, { __proto__: null, promise, name, stack });
+  const get = () => {
+    watched.delete(id);
+    return Promise;
+  };
+  defineProperty(promise, 'constructor', { __proto__: null, get, configurable: true });
   return promise;
 };
 
 // values
 
-const IS_IDENTIFIER = /^[\p{L}\p{Nl}\p{Nd}_$]+$/u;
-const STARTS_WITH_DIGIT = /^[0-9]/;
+const IDENTIFIER = /^[\p{L}\p{Nl}_$][\p{L}\p{Nl}\p{Nd}_$]*$/u;
+// `test` asks for `exec`.
+defineProperty(IDENTIFIER, 'exec', { value: IDENTIFIER.exec });
+const matches = free(IDENTIFIER.test);
 class NotJson {
   constructor(text) {
     this.text = text;
@@ -139,11 +200,17 @@ const isError = object => {
 };
 const HIDES_ITS_CONTENT = { __proto__: null, Map: 1, Set: 1, Promise: 1, RegExp: 1, ArrayBuffer: 1, DataView: 1 };
 
-// A value as one that JSON holds, `undefined` for none: what it becomes is made of null, texts, numbers, lists, and objects without a
+const replaced = (text, from, to) => {
+  const at = find(text, from);
+  return at < 0 ? text : slice(text, 0, at) + to + replaced(slice(text, at + from.length), from, to);
+};
+const inAnArgument = what => replaced(replaced(what, 'throw it, or return ', 'pass '), '; return ', '; pass ');
+
+// A value as one that JSON holds, `undefined` for none: what it becomes is made of null, texts, numbers, and lists and objects without a
 // prototype. `isParameter`: a database gets it, which has integers that callers have not. Gives what is left of the room.
 const walker = (root, room, isParameter) => {
-  const path = [];
-  const ancestors = [];
+  const path = bare([]);
+  const ancestors = bare([]);
   let left = room;
   const spend = length => {
     left -= length;
@@ -154,12 +221,11 @@ const walker = (root, room, isParameter) => {
     for (let i = 0; i < steps; i++) {
       const step = path[i];
       if (typeof step === 'number') text += `[${step}]`;
-      else if (IS_IDENTIFIER.test(step) && !STARTS_WITH_DIGIT.test(step)) text += `.${step}`;
+      else if (matches(IDENTIFIER, step)) text += `.${step}`;
       else text += `[${stringify(step)}]`;
     }
     return text;
   };
-  const inAnArgument = what => what.replaceAll('throw it, or return ', 'pass ').replaceAll('; return ', '; pass ');
   const refuse = what => {
     throw new NotJson(`\`${name(path.length)}\` ${root === 'results' ? what : inAnArgument(what)}`);
   };
@@ -173,10 +239,10 @@ const walker = (root, room, isParameter) => {
     spend(1);
     if (isParameter) {
       if (value < -(2n ** 63n) || value >= 2n ** 64n) refuse('is an integer of more than 64 bits; pass the text of its digits');
-      return rawJSON(value.toString());
+      return rawJSON(`${value}`);
     }
     const small = value >= -9007199254740991n && value <= 9007199254740991n;
-    return small ? Number(value) : value.toString();
+    return small ? Number(value) : `${value}`;
   };
   const walk = (value, key) => {
     switch (typeof value) {
@@ -201,7 +267,7 @@ const walker = (root, room, isParameter) => {
     }
   };
   const object = (value, key) => {
-    const ancestor = ancestors.indexOf(value);
+    const ancestor = indexOf(ancestors, value);
     if (ancestor >= 0) refuse(`refers back to \`${name(ancestor)}\``);
     if (ancestors.length >= MAX_DEPTH) throw new NotJson(`\`${root}\` is nested more than ${MAX_DEPTH} levels deep`);
     if (replies.has(value)) refuse('is a reply of `millrace`; return the reply itself');
@@ -216,24 +282,24 @@ const walker = (root, room, isParameter) => {
   };
   const members = value => {
     const kind = classOf(value);
-    if (kind === 'Number' || kind === 'String' || kind === 'Boolean' || kind === 'BigInt') return walk(apply(valueOf[kind], value, []), '');
-    ancestors.push(value);
+    if (kind === 'Number' || kind === 'String' || kind === 'Boolean' || kind === 'BigInt') return walk(primitiveOf[kind](value), '');
+    ancestors[ancestors.length] = value;
     const made = isArray(value) ? list(value) : plain(value, kind);
-    ancestors.pop();
+    ancestors.length--;
     return made;
   };
   const list = value => {
-    const length = min(max(trunc(Number(value.length)) || 0, 0), Number.MAX_SAFE_INTEGER);
+    const length = min(max(trunc(Number(value.length)) || 0, 0), MAX_SAFE_INTEGER);
     spend(2);
     if (length > left) throw TOO_LONG;
-    const made = new Array(length);
+    const made = bare([]);
     for (let i = 0; i < length; i++) {
       spend(i > 0 ? 1 : 0);
-      path.push(i);
+      path[path.length] = i;
       const item = walk(value[i], String(i));
       if (item === undefined) refuse('is undefined, which JSON would turn into null; return null');
       made[i] = item;
-      path.pop();
+      path.length--;
     }
     return made;
   };
@@ -243,22 +309,24 @@ const walker = (root, room, isParameter) => {
     const prototype = getPrototypeOf(value);
     if (kind !== 'Object' || names.length === 0 || (prototype !== objectPrototype && prototype !== null)) look(value, kind, prototype, names.length === 0);
     const made = create(null);
-    for (const key of names) {
-      path.push(key);
-      const member = walk(value[key], key);
-      if (member !== undefined) {
+    for (let i = 0; i < names.length; i++) {
+      const key = names[i];
+      path[path.length] = key;
+      const item = walk(value[key], key);
+      if (item !== undefined) {
         spend(key.length + 4);
-        made[wellFormed(key)] = member;
+        made[wellFormed(key)] = item;
       }
-      path.pop();
+      path.length--;
     }
     return made;
   };
   const look = (value, kind, prototype, isEmpty) => {
     const tag = HIDES_ITS_CONTENT[kind] ? kind : value[toStringTag];
-    const { constructor } = isEmpty ? value : {};
+    const constructor = isEmpty ? value.constructor : Object;
     const named = constructor !== null && (typeof constructor === 'object' || typeof constructor === 'function') ? constructor.name : '';
     const refused = say(SAY.refused, {
+      __proto__: null,
       tag: typeof tag === 'string' ? wellFormed(tag) : kind === 'Arguments' ? kind : 'Object',
       class: typeof named === 'string' ? wellFormed(named) : '',
       isError: isError(value),
@@ -274,7 +342,7 @@ const walker = (root, room, isParameter) => {
 const argument = (value, room, root, what, isParameter = false) => {
   const walking = walker(root, room, isParameter);
   try {
-    return [walking.walk(value, ''), walking.left()];
+    return { __proto__: null, value: walking.walk(value, ''), left: walking.left() };
   } catch (error) {
     if (error instanceof NotJson) throw new TypeError(`${what}: ${error.text}`);
     if (error === TOO_LONG) throw new RangeError(`${what} is too long`);
@@ -284,13 +352,13 @@ const argument = (value, room, root, what, isParameter = false) => {
 
 // replies
 
-const replies = new WeakMap();
+const replies = new ClosedWeakMap();
 let repliesCount = 0;
 const tag = reply => {
   if (repliesCount >= MAX_PENDING) throw new RangeError(`more than ${MAX_PENDING} replies in one call`);
   repliesCount++;
   const object = freeze({});
-  replies.set(object, reply);
+  replies.set(object, setPrototypeOf(reply, null));
   return object;
 };
 const textOf = value => {
@@ -301,8 +369,8 @@ const textOf = value => {
   return String(value);
 };
 const option = (options, ...names) => {
-  for (const name of names) {
-    const value = options[name];
+  for (let i = 0; i < names.length; i++) {
+    const value = options[names[i]];
     if (value !== undefined && value !== null) return value;
   }
   return undefined;
@@ -312,21 +380,28 @@ const toolErrorOptions = options => {
     const value = option(options, name);
     return value === undefined ? undefined : String(value);
   };
-  const reply = { message: text('message'), suggestion: text('suggestion'), severity: text('severity') };
-  if (reply.severity !== undefined && !['warning', 'error', 'critical'].includes(reply.severity)) {
+  const reply = { __proto__: null, message: text('message'), suggestion: text('suggestion'), severity: text('severity') };
+  const { severity } = reply;
+  if (severity !== undefined && severity !== 'warning' && severity !== 'error' && severity !== 'critical') {
     throw new TypeError('`severity` of `toolError` must be `warning`, `error` or `critical`');
   }
   const actions = option(options, 'available_actions', 'availableActions');
   if (actions !== undefined) {
     if (!isArray(actions)) throw new TypeError('`available_actions` of `toolError` must be an array of tool names');
     if (actions.length > MAX_PENDING) throw new RangeError(`\`available_actions\` of \`toolError\` must have at most ${MAX_PENDING} names`);
-    reply.available_actions = Array.from(actions, action => wellFormed(String(action)));
+    const names = (reply.available_actions = bare([]));
+    for (let i = 0; i < actions.length; i++) names[i] = wellFormed(String(actions[i]));
   }
   const details = option(options, 'details');
   if (details !== undefined) {
-    const [members] = argument(details, MAX_BUFFER_LENGTH, 'details', '`toolError`');
+    const members = argument(details, MAX_BUFFER_LENGTH, 'details', '`toolError`').value;
     if (typeof members !== 'object' || members === null || isArray(members)) throw new TypeError('`details` of `toolError` must be an object');
-    reply.details = keys(members).map(key => [key, typeof members[key] === 'string' ? members[key] : stringify(members[key])]);
+    const names = keys(members);
+    const told = (reply.details = bare([]));
+    for (let i = 0; i < names.length; i++) {
+      const value = members[names[i]];
+      told[i] = bare([names[i], typeof value === 'string' ? value : stringify(value)]);
+    }
   }
   const after = option(options, 'retry_after', 'retryAfter');
   if (after !== undefined) {
@@ -344,22 +419,23 @@ const millrace = {
   },
   required: field => tag({ kind: 'required', field: textOf(field) }),
   toolError(code, options) {
-    const reply = { kind: 'toolError', code: textOf(code) };
-    if (typeof options === 'object' && options !== null) Object.assign(reply, toolErrorOptions(options));
-    else if (options !== undefined && options !== null) throw new TypeError('the second argument of `toolError` must be an object');
-    return tag(reply);
+    const told = textOf(code);
+    if (options === undefined || options === null) return tag({ kind: 'toolError', code: told });
+    if (typeof options !== 'object') throw new TypeError('the second argument of `toolError` must be an object');
+    return tag({ kind: 'toolError', code: told, ...toolErrorOptions(options) });
   },
-  anonymous: options => tag({ kind: 'anonymous', members: argument(options, MAX_QUESTION_LENGTH, 'options', 'the argument of `anonymous`')[0] ?? null }),
+  anonymous: options => tag({ kind: 'anonymous', members: argument(options, MAX_QUESTION_LENGTH, 'options', 'the argument of `anonymous`').value ?? null }),
   requireInput(requests) {
-    const [asked] = argument(requests, MAX_QUESTION_LENGTH, 'requests', 'the argument of `requireInput`');
+    const asked = argument(requests, MAX_QUESTION_LENGTH, 'requests', 'the argument of `requireInput`').value;
     const answer = say(SAY.requireInput, asked ?? null);
     if (answer === undefined) throw new Error('`requireInput` works in a call only');
-    if (answer.error) throw hostError(TypeError, answer.error, where());
-    if (answer.answers === undefined) throw tag({ kind: 'inputRequired' });
+    const error = member(answer, 'error');
+    if (error) throw hostError(TypeError, error.message, error.code, error.cause, where());
+    if (!hasOwn(answer, 'answers')) throw tag({ kind: 'inputRequired' });
     return withBigs(answer.answers, answer.bigs);
   },
 };
-const [exports, build] = written({ content: data => tag({ kind: 'content', data }), base64: bytes => bytes.toBase64() });
+const [exports, build] = written({ content: data => tag({ kind: 'content', data }), base64: base64Of });
 Object.assign(millrace, exports);
 Object.setPrototypeOf(millrace, null);
 freeze(millrace);
@@ -372,12 +448,42 @@ global('self', globalThis);
 global('global', globalThis);
 defineProperty(Math, 'random', { value: { random: () => (took('random'), native.fraction()) }.random, writable: true, enumerable: false, configurable: true });
 
+// The time since the call began. While scripts are loaded there is none.
+let timeOrigin;
+const originNow = () => (timeOrigin ??= native.clock());
+const performance = {
+  now: () => (took('clock'), originNow(), native.clock() - timeOrigin),
+  get timeOrigin() {
+    took('clock');
+    return originNow();
+  },
+  toJSON: () => ({ timeOrigin: performance.timeOrigin }),
+};
+defineProperty(performance, toStringTag, { value: 'Performance', configurable: true });
+global('performance', performance);
+
+// The engine takes the bytes that such a list needs modulo 2^32, and would write where there is no memory.
+const MAX_COPIED_LENGTH = 2 ** 29 - 1;
+const copies = ['toReversed', 'toSorted', 'toSpliced', 'with'];
+for (const name of copies) {
+  const original = Array.prototype[name];
+  const guarded = {
+    copy(...values) {
+      if (this !== null && this !== undefined && this.length > MAX_COPIED_LENGTH) throw new RangeError('invalid array length');
+      return apply(original, this, values);
+    },
+  }.copy;
+  defineProperty(guarded, 'name', { value: name, configurable: true });
+  defineProperty(guarded, 'length', { value: original.length, configurable: true });
+  defineProperty(Array.prototype, name, { value: guarded, writable: true, enumerable: false, configurable: true });
+}
+
 // As answers have it: JSON has no integers of its own.
 defineProperty(BigInt.prototype, 'toJSON', {
   value: {
     toJSON() {
-      const value = BigInt.prototype.valueOf.call(this);
-      return value >= -9007199254740991n && value <= 9007199254740991n ? Number(value) : value.toString();
+      const value = bigintOf(this);
+      return value >= -9007199254740991n && value <= 9007199254740991n ? Number(value) : `${value}`;
     },
   }.toJSON,
   writable: true,
@@ -387,12 +493,12 @@ defineProperty(BigInt.prototype, 'toJSON', {
 
 const log = (reader, level, text) => {
   took('log');
-  say(SAY.log, [reader, level, wellFormed(text)]);
+  say(SAY.log, bare([reader, level, wellFormed(text)]));
 };
 
 // A value in a line for the operator: text as it is, an object as JSON.
 const shown = value => {
-  if (typeof value === 'symbol') return Symbol.prototype.toString.call(value);
+  if (typeof value === 'symbol') return symbolText(value);
   if (typeof value === 'bigint') return `${value}n`;
   if (typeof value === 'function') return `[function ${value.name}]`;
   if (typeof value !== 'object' || value === null) return String(value);
@@ -406,9 +512,9 @@ const shown = value => {
   return typeof text === 'string' ? text : String(value);
 };
 // Without methods of lists: a script may have put its own there.
-const line = (values, show) => {
-  let text = '';
-  for (let i = 0; i < values.length; i++) text += (i > 0 ? ' ' : '') + show(values[i]);
+const line = (values, show, first = '') => {
+  let text = first;
+  for (let i = 0; i < values.length; i++) text += (text === '' && i === 0 ? '' : ' ') + show(values[i]);
   return text;
 };
 const speaker = level => ({ console: (...values) => log(OPERATOR, level, line(values, shown)) }).console;
@@ -422,7 +528,7 @@ const console = {
   warn: speaker(LEVEL.warn),
   error: speaker(LEVEL.error),
   assert(condition, ...values) {
-    if (!condition) log(OPERATOR, LEVEL.error, line(['assertion failed', ...values], shown));
+    if (!condition) log(OPERATOR, LEVEL.error, line(values, shown, 'assertion failed'));
   },
 };
 for (const name of keys(console)) defineProperty(console[name], 'name', { value: name, configurable: true });
@@ -433,7 +539,7 @@ const running = work => {
   try {
     work();
   } catch (error) {
-    outcome ??= { threw: error, isFinal: true };
+    end('threw', error, true);
   }
 };
 const callback = (name, value) => {
@@ -441,7 +547,7 @@ const callback = (name, value) => {
   return value;
 };
 let lastTimer = 0;
-const timer = (name, repeats, work, ms, values) => {
+const timer = (name, repeats, work, ms, values, isQuiet) => {
   callback(name, work);
   if (timers.size >= MAX_PENDING) throw new RangeError('too many timers at a time');
   const delay = Number(ms);
@@ -449,16 +555,16 @@ const timer = (name, repeats, work, ms, values) => {
   const id = ++lastTimer;
   took('timer');
   const start = again => {
-    const question = native.ask(ASK.timer, stringify([delayMs, again]));
+    const question = native.ask(ASK.timer, stringify(bare([delayMs, again])));
     timers.set(id, question);
-    open.set(question, {
-      isTimer: true,
-      ok() {
-        timers.delete(id);
-        if (repeats) start(true);
-        running(() => apply(work, undefined, values));
-      },
-    });
+    if (isQuiet) quietTimers.set(question, id);
+    const ok = () => {
+      timers.delete(id);
+      quietTimers.delete(question);
+      if (repeats) start(true);
+      running(() => apply(work, undefined, values));
+    };
+    open.set(question, { __proto__: null, ok, isTimer: true, size: 0 });
   };
   start(false);
   return id;
@@ -468,13 +574,14 @@ const clear = id => {
   const question = timers.get(number);
   if (question === undefined) return;
   timers.delete(number);
-  open.delete(question);
-  say(SAY.clearTimer, question);
+  quietTimers.delete(question);
+  closeQuestion(question);
+  say(SAY.takeBack, question);
 };
 const later = queueMicrotask;
 const globals = {
-  setTimeout: (work, ms, ...values) => timer('setTimeout', false, work, ms, values),
-  setInterval: (work, ms, ...values) => timer('setInterval', true, work, ms, values),
+  setTimeout: (work, ms, ...values) => timer('setTimeout', false, work, ms, values, false),
+  setInterval: (work, ms, ...values) => timer('setInterval', true, work, ms, values, false),
   clearTimeout: id => clear(id),
   clearInterval: id => clear(id),
   queueMicrotask(work) {
@@ -487,37 +594,62 @@ for (const [name, value] of Object.entries(globals)) global(name, value);
 const bytesOf = value => {
   if (classOf(value) === 'ArrayBuffer') return new Uint8Array(value);
   const kind = classOf(value);
-  if (kind !== undefined && kind.endsWith('Array') && kind !== 'Array') return new Uint8Array(bufferOf.call(value), offsetOf.call(value), lengthOf.call(value));
+  if (kind !== undefined && kind !== 'Array' && slice(kind, -5) === 'Array') return new Uint8Array(bufferOf(value), offsetOf(value), lengthOf(value));
   return undefined;
 };
 
 web(
   {
+    // `{ answer, takeBack(reason) }`: what is taken back is no longer asked.
     fetch(method, url, headers, body, redirect) {
       if (open.size >= MAX_PENDING) throw new RangeError('too many requests at a time');
       const stack = where();
-      return new promiseConstructor((resolve, reject) => {
-        const ok = (value, bytes) => resolve([value[0], value[1], bytes ?? new Uint8Array(), value[2], value[3]]);
-        ask(ASK.fetch, [method, wellFormed(url), headers.map(wellFormed), redirect], body, TypeError, '`fetch(…)`', stack, ok, reject);
+      const pairs = bare([]);
+      for (let i = 0; i < headers.length; i++) pairs[i] = wellFormed(headers[i]);
+      let takeBack = () => {};
+      const answer = new Promise((resolve, reject) => {
+        const ok = (value, bytes) => resolve(bare([value[0], value[1], bytes ?? new Uint8Array(), value[2], value[3]]));
+        const question = bare([method, wellFormed(url), pairs, redirect]);
+        const id = ask(ASK.fetch, question, body, TypeError, '`fetch(…)`', stack, ok, reject);
+        takeBack = reason => {
+          if (closeQuestion(id) === undefined) return;
+          say(SAY.takeBack, id);
+          reject(reason);
+        };
       });
+      return { __proto__: null, answer, takeBack };
     },
     watch: promise => watch(promise, '`fetch(…)`', where()),
-    urlParse: (url, base) => say(SAY.urlParse, base === undefined ? [wellFormed(url)] : [wellFormed(url), wellFormed(base)]),
-    urlSet: (href, part, value) => say(SAY.urlSet, [href, part, wellFormed(value)]),
+    // A timer that nobody can clear.
+    after: (work, ms) => void timer('AbortSignal.timeout', false, work, ms, [], true),
+    running,
+    // Of an event: no script takes the time by it.
+    now: () => (message ? performance.now() : 0),
+    classOf,
+    wellFormed,
+    urlParse: (url, base) => say(SAY.urlParse, base === undefined ? bare([wellFormed(url)]) : bare([wellFormed(url), wellFormed(base)])),
+    urlSet: (href, name, value) => say(SAY.urlSet, bare([href, name, wellFormed(value)])),
     formParse: text => say(SAY.formParse, wellFormed(text)),
-    formSerialize: pairs => say(SAY.formSerialize, pairs.map(wellFormed)),
+    formSerialize: texts => say(SAY.formSerialize, texts),
     utf8Encode: text => native.encode(wellFormed(text)),
     utf8Decode(bytes, fatal, keepMark) {
-      if (fatal && !say(SAY.isUtf8, null, bytes)) throw new TypeError('the bytes are not valid UTF-8');
       const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-      return native.decode(hasMark && !keepMark ? bytes.subarray(3) : bytes);
+      const text = native.decode(hasMark && !keepMark ? part(bytes, 3) : bytes, fatal);
+      if (text === undefined) throw new TypeError('the bytes are not valid UTF-8');
+      return text;
     },
+    // How many bytes at the end begin a character that is not there as a whole.
     utf8Tail(bytes) {
-      for (let length = 1; length <= min(bytes.length, 3); length++) {
-        const byte = bytes[bytes.length - length];
+      for (let length = 1; length <= min(lengthOf(bytes), 3); length++) {
+        const at = lengthOf(bytes) - length;
+        const byte = bytes[at];
         if (byte >= 0x80 && byte <= 0xbf) continue;
         const needed = byte >= 0xc2 && byte <= 0xdf ? 2 : byte >= 0xe0 && byte <= 0xef ? 3 : byte >= 0xf0 && byte <= 0xf4 ? 4 : 0;
-        return length < needed ? length : 0;
+        if (length >= needed) return 0;
+        const second = length > 1 ? bytes[at + 1] : 0x90;
+        const isOne =
+          length === 1 || (second >= (byte === 0xe0 ? 0xa0 : byte === 0xf0 ? 0x90 : 0x80) && second <= (byte === 0xed ? 0x9f : byte === 0xf4 ? 0x8f : 0xbf));
+        return isOne ? length : 0;
       }
       return 0;
     },
@@ -541,84 +673,97 @@ web(
 // A parameter as the host reads it: `[type, value]`. Bytes go into `tails`.
 const parameterEncoder = () => {
   let left = MAX_BUFFER_LENGTH;
-  const tails = [];
+  const tails = bare([]);
   let tailLength = 0;
   const spend = length => {
     left -= length;
     if (left < 0) throw new RangeError('the parameters of `query` are too long');
   };
   // What is common goes without a walk; its place is written down only where something is wrong.
-  const steps = [];
-  const place = () => `params${steps.map(step => `[${step}]`).join('')}`;
+  const steps = bare([]);
+  const place = () => {
+    let text = 'params';
+    for (let i = 0; i < steps.length; i++) text += `[${steps[i]}]`;
+    return text;
+  };
   const encode = value => {
-    if (value === undefined || value === null) return ['z'];
-    if (typeof value === 'string') return spend(value.length + 2), ['s', wellFormed(value)];
-    if (typeof value === 'boolean') return ['b', value];
-    if (typeof value === 'number' && value - value === 0) return spend(1), Number.isSafeInteger(value) ? ['i', `${value}`] : ['f', value];
-    if (typeof value === 'bigint') return ['i', value.toString()];
+    if (value === undefined || value === null) return bare(['z']);
+    if (typeof value === 'string') return spend(value.length + 2), bare(['s', wellFormed(value)]);
+    if (typeof value === 'boolean') return bare(['b', value]);
+    if (typeof value === 'number' && value - value === 0) return spend(1), bare(isSafeInteger(value) ? ['i', `${value}`] : ['f', value]);
+    if (typeof value === 'bigint') return bare(['i', `${value}`]);
     if (typeof value === 'object') {
-      if (isArray(value)) return ['l', list(value)];
+      if (isArray(value)) return bare(['l', list(value)]);
       const bytes = bytesOf(value);
       if (bytes) {
-        spend(bytes.length);
-        tails.push(bytes);
-        tailLength += bytes.length;
-        return ['y', bytes.length];
+        const length = lengthOf(bytes);
+        spend(length);
+        tails[tails.length] = bytes;
+        tailLength += length;
+        return bare(['y', length]);
       }
-      if (classOf(value) === 'Date') return ['t', apply(dateToJSON, value, [])];
+      if (classOf(value) === 'Date') return bare(['t', isoTextOf(value)]);
     }
-    const [json, rest] = argument(value, left, place(), 'a parameter of `query`', true);
-    left = rest;
-    if (json === undefined || json === null) return ['z'];
+    const made = argument(value, left, place(), 'a parameter of `query`', true);
+    const json = made.value;
+    left = made.left;
+    if (json === undefined || json === null) return bare(['z']);
     if (typeof json !== 'object') return encode(json);
-    if (JSON.isRawJSON(json)) return ['i', json.rawJSON];
-    return ['j', json];
+    if (isRawJSON(json)) return bare(['i', json.rawJSON]);
+    return bare(['j', json]);
   };
   const list = value => {
     if (steps.length > MAX_DEPTH) throw new RangeError(`a parameter of \`query\` is nested more than ${MAX_DEPTH} levels deep`);
     const { length } = value;
     // Before anything is read: the list may be a sparse one.
     spend(length * ELEMENT_LENGTH);
-    const items = new Array(length);
+    const items = bare([]);
     for (let i = 0; i < length; i++) {
-      steps.push(i);
+      steps[steps.length] = i;
       if (value[i] === undefined) throw new TypeError(`a parameter of \`query\`: \`${place()}\` is undefined; write null`);
       items[i] = encode(value[i]);
-      steps.pop();
+      steps.length--;
     }
     return items;
   };
   const encodeAll = params => {
-    const all = [];
+    const all = bare([]);
     for (let i = 0; i < params.length; i++) {
-      steps.push(i);
-      all.push(encode(params[i]));
-      steps.pop();
+      steps[steps.length] = i;
+      all[i] = encode(params[i]);
+      steps.length--;
     }
     return all;
   };
   const joined = () => {
     const all = new Uint8Array(tailLength);
     let at = 0;
-    for (const bytes of tails) {
-      all.set(bytes, at);
-      at += bytes.length;
+    for (let i = 0; i < tails.length; i++) {
+      copyInto(all, tails[i], at);
+      at += lengthOf(tails[i]);
     }
     return all;
   };
   return { encodeAll, joined };
 };
 
-const rowsOf = ([columns, rows, bigs]) => {
-  withBigs(rows, bigs);
-  return rows.map(row => {
+const rowsOf = answer => {
+  const columns = answer[0];
+  const rows = answer[1];
+  withBigs(rows, answer[2]);
+  // What an object inherits may have a setter, or refuse to be hidden.
+  const isInherited = bare([]);
+  for (let i = 0; i < columns.length; i++) isInherited[i] = columns[i] in objectPrototype;
+  for (let at = 0; at < rows.length; at++) {
+    const row = rows[at];
     const object = {};
     for (let i = 0; i < columns.length; i++) {
-      if (columns[i] === '__proto__') defineProperty(object, '__proto__', { value: row[i], writable: true, enumerable: true, configurable: true });
+      if (isInherited[i]) put(object, columns[i], row[i]);
       else object[columns[i]] = row[i];
     }
-    return object;
-  });
+    rows[at] = object;
+  }
+  return rows;
 };
 
 const db = adapter => {
@@ -628,7 +773,7 @@ const db = adapter => {
       if (open.size >= MAX_PENDING) throw new RangeError('too many queries at a time');
       if (typeof text !== 'string') throw new TypeError('`query` takes a statement and an array of values');
       const encoder = parameterEncoder();
-      let encoded = [];
+      let encoded = bare([]);
       if (params !== undefined) {
         if (!isArray(params)) throw new TypeError('the values of `query` must be an array');
         if (params.length > MAX_PENDING) throw new RangeError('too many values for one `query`');
@@ -636,8 +781,8 @@ const db = adapter => {
       }
       const name = `\`ctx.db(${stringify(adapter)}).query(…)\``;
       const stack = where();
-      const promise = new promiseConstructor((resolve, reject) => {
-        const question = [wellFormed(adapter), wellFormed(text), encoded];
+      const promise = new Promise((resolve, reject) => {
+        const question = bare([wellFormed(adapter), wellFormed(text), encoded]);
         ask(ASK.query, question, encoder.joined(), Error, name, stack, value => resolve(rowsOf(value)), reject);
       });
       return watch(promise, name, stack);
@@ -646,9 +791,9 @@ const db = adapter => {
 };
 
 // A value in a line for the caller: JSON where it is JSON.
-const told = value => {
+const shownToCaller = value => {
   if (typeof value === 'string') return value;
-  if (typeof value === 'bigint') return value.toString();
+  if (typeof value === 'bigint') return `${value}`;
   if (typeof value === 'object' && value !== null) {
     const { message } = value;
     if (typeof message === 'string') return message;
@@ -659,15 +804,15 @@ const told = value => {
   } catch (error) {
     if (!(error instanceof NotJson) && error !== TOO_LONG) throw error;
   }
-  return typeof value === 'object' && value !== null ? objectPrototype.toString.call(value) : String(value);
+  return typeof value === 'object' && value !== null ? objectText(value) : String(value);
 };
-const teller = level => (...values) => log(CALLER, level, line(values, told));
+const teller = level => (...values) => log(CALLER, level, line(values, shownToCaller));
 const contextLog = { debug: teller(LEVEL.debug), info: teller(LEVEL.info), warn: teller(LEVEL.warn), error: teller(LEVEL.error) };
 const progress = (done, total, message) => {
   const number = Number(done);
-  if (!Number.isFinite(number)) throw new TypeError('`progress` takes a number');
+  if (!isFinite(number)) throw new TypeError('`progress` takes a number');
   const all = total === undefined || total === null ? NaN : Number(total);
-  say(SAY.progress, [number, Number.isFinite(all) ? all : null, message === undefined || message === null ? null : wellFormed(String(message))]);
+  say(SAY.progress, bare([number, isFinite(all) ? all : null, message === undefined || message === null ? null : wellFormed(String(message))]));
 };
 const isAborted = () => !!say(SAY.aborted, null);
 const abortError = () => new Error('the call was aborted');
@@ -686,89 +831,103 @@ const signal = {
 };
 for (const name of keys(contextLog)) freeze(contextLog[name]);
 const contextFunctions = { log: freeze(contextLog), progress: freeze(progress), db: freeze(db), signal: freeze(signal) };
+const contextNames = keys(contextFunctions);
 
 const frozen = value => {
   if (typeof value !== 'object' || value === null) return value;
-  for (const key of keys(value)) frozen(value[key]);
+  const names = keys(value);
+  for (let i = 0; i < names.length; i++) frozen(value[names[i]]);
   return freeze(value);
 };
 const contextOf = (data, required) => {
   const ctx = {};
-  for (const key of keys(data)) {
-    const value = data[key];
-    if (key === 'env' && typeof value === 'object' && value !== null) {
-      for (const name of required) {
-        if (Object.hasOwn(value, name)) continue;
+  const names = keys(data);
+  for (let i = 0; i < names.length; i++) {
+    const value = data[names[i]];
+    if (names[i] === 'env' && typeof value === 'object' && value !== null) {
+      for (let at = 0; at < required.length; at++) {
+        const name = required[at];
+        if (hasOwn(value, name)) continue;
         const message = `the environment variable \`${name}\` is not set (\`${name}?\` under \`env\` lists one that may be missing)`;
         const get = () => {
           throw new Error(message);
         };
         // Not enumerable: whoever copies what there is does not read what is not.
-        defineProperty(value, name, { get, enumerable: false, configurable: true });
+        defineProperty(value, name, { __proto__: null, get, enumerable: false, configurable: true });
       }
     }
-    ctx[key] = frozen(value);
+    put(ctx, names[i], frozen(value));
   }
-  return freeze(Object.assign(ctx, contextFunctions));
+  for (let i = 0; i < contextNames.length; i++) put(ctx, contextNames[i], contextFunctions[contextNames[i]]);
+  return freeze(ctx);
 };
 
 // the call
 
-const programs = new Map(); // number of the script → { exports } or { promise } or { threw }
+const programs = new ClosedMap(); // number of the script → { exports } or { promise } or { threw }
 let loading; // the number of the one that was loaded last
 let message;
-let outcome; // { value } or { threw }, once the script is done
+let outcome; // { is, value, isFinal }, once the script is done: `is` says whether it returned, threw, or is broken
 let answer; // what the host is told
 let lateRounds = 0;
 let lastScript = 0;
+
+const end = (is, value, isFinal) => {
+  outcome ??= { __proto__: null, is, value, isFinal };
+};
 
 // What an earlier script of the call has left is not of the next one. What it keeps in its variables stays.
 const begin = () => {
   open.clear();
   timers.clear();
   watched.clear();
-  causes = new weakMapConstructor();
+  quietTimers.clear();
+  causes = new ClosedWeakMap();
+  askedBytes = 0;
   causesCount = repliesCount = lateRounds = tookCount = 0;
   message = outcome = answer = undefined;
   lastScript++;
   native.forget();
 };
 
+const textMember = (value, name) => {
+  try {
+    const text = value[name];
+    if (typeof text === 'string') return text;
+  } catch {}
+  return undefined;
+};
 const describe = value => {
   if (typeof value === 'string') return value;
   if (typeof value === 'function' || (typeof value === 'object' && value !== null)) {
-    for (const name of ['message', 'name']) {
-      let text;
-      try {
-        text = value[name];
-      } catch {
-        continue;
-      }
-      if (typeof text === 'string' && (text !== '' || name === 'name')) return text;
-    }
+    const text = textMember(value, 'message') || textMember(value, 'name');
+    if (text !== undefined) return text;
     return typeof value === 'function' ? 'the script threw a function' : 'the script threw an object without `message`';
   }
   return `the script threw \`${typeof value === 'bigint' ? `${value}n` : String(value)}\``;
 };
+// The limit that the engine itself ran into. A text may not be longer than 2^30 - 1, whatever the limit is.
 const limitOf = value => {
   if (value === null || typeof value !== 'object' || classOf(value) !== 'Error') return undefined;
+  const text = textMember(value, 'message');
   try {
-    if (value instanceof InternalError && value.message === 'out of memory') return 'memory';
-    if (value instanceof InternalError && value.message === 'string too long') return 'memory';
-    if (value instanceof RangeError && value.message === 'Maximum call stack size exceeded') return 'stack';
+    if (value instanceof InternalError && text === 'out of memory') return 'memory';
+    if (value instanceof InternalError && text === 'string too long') return 'memory';
+    if (value instanceof RangeError && text === 'invalid string length') return 'memory';
+    if (value instanceof RangeError && text === 'Maximum call stack size exceeded') return 'stack';
   } catch {}
   return undefined;
 };
-const InternalError = globalThis.InternalError;
 
 // A reply as data.
 const finished = reply => {
   if (reply.kind !== 'success' && reply.kind !== 'content') return reply;
-  return { kind: reply.kind, data: walker('results', message.output, false).walk(reply.data, '') ?? null };
+  return { __proto__: null, kind: reply.kind, data: walker('results', message.output, false).walk(reply.data, '') ?? null };
 };
+// What the host is told, one member each: `value`, `nothing`, `reply`, `threw`, `left`, `notJson`, `tooLong`, `limit`, `broken`.
 const stopped = error => {
-  if (error instanceof NotJson) return { notJson: error.text };
-  if (error === TOO_LONG) return { tooLong: true };
+  if (error instanceof NotJson) return { __proto__: null, notJson: error.text };
+  if (error === TOO_LONG) return { __proto__: null, tooLong: true };
   return thrown(error);
 };
 const thrown = given => {
@@ -776,60 +935,64 @@ const thrown = given => {
   try {
     value = built(given);
   } catch {}
-  const reply = typeof value === 'object' && value !== null ? replies.get(value) : undefined;
+  const isObject = typeof value === 'object' && value !== null;
+  const reply = isObject ? replies.get(value) : undefined;
   if (reply) {
     try {
-      return { threw: { reply: finished(reply) } };
+      return { __proto__: null, threw: { __proto__: null, reply: finished(reply) } };
     } catch (error) {
       return stopped(error);
     }
   }
   const limit = limitOf(value);
-  if (limit) return { limit };
-  const text = describe(value);
-  let stack;
-  try {
-    if (typeof value === 'object' && value !== null && typeof value.stack === 'string') stack = trimmed(value.stack);
-  } catch {}
-  const known = typeof value === 'object' && value !== null ? causes.get(value) : undefined;
-  return { threw: { message: wellFormed(text), stack: known?.stack || stack, cause: known?.cause } };
+  if (limit) return { __proto__: null, limit };
+  const text = wellFormed(describe(value));
+  const stack = isObject ? textMember(value, 'stack') : undefined;
+  const known = isObject ? causes.get(value) : undefined;
+  const ownStack = known === undefined ? undefined : known.stack;
+  const told = ownStack || (stack === undefined ? undefined : wellFormed(trimmed(stack)));
+  return { __proto__: null, threw: { __proto__: null, message: text, stack: told, cause: known === undefined ? undefined : known.cause } };
 };
 const converted = () => {
-  if ('threw' in outcome) return thrown(outcome.threw);
-  if (outcome.broken !== undefined) return { broken: outcome.broken };
+  if (outcome.is === 'threw') return thrown(outcome.value);
+  if (outcome.is === 'broken') return { __proto__: null, broken: outcome.value };
   try {
     const value = built(outcome.value);
     if (typeof value === 'object' && value !== null) {
       const reply = replies.get(value);
-      if (reply) return { reply: finished(reply) };
+      if (reply) return { __proto__: null, reply: finished(reply) };
       if (isError(value)) return thrown(value);
     }
     const json = walker('results', message.output, false).walk(value, '');
-    return json === undefined ? {} : { value: json };
+    return json === undefined ? { __proto__: null, nothing: true } : { __proto__: null, value: json };
   } catch (error) {
     return stopped(error);
   }
 };
-const leftBehind = (text, stack, cause, reply) => ({ left: { message: text, stack, cause, reply } });
+const leftBehind = (text, stack, cause, reply) => ({ __proto__: null, left: { __proto__: null, message: text, stack, cause, reply } });
 // What the script started and does not wait for; undefined once that is settled, true where there is more to do.
 const leftOver = isBusy => {
   if (isBusy || ++lateRounds > MAX_LATE_ROUNDS) return leftBehind('a function that nothing awaits was still running when the script returned');
-  for (const { promise, name, stack } of watched.values()) {
-    const reason = native.reason_of(promise);
+  let lost;
+  watched.forEach(promise => {
+    lost ??= promise;
+  });
+  if (lost) {
+    const reason = native.reason_of(lost.promise);
     const failure = reason === undefined ? undefined : thrown(reason[0]).threw;
-    return leftBehind(`nothing awaits ${name}${failure ? `; it failed: ${failure.message}` : ''}`, stack, failure?.cause);
+    return leftBehind(`nothing awaits ${lost.name}${failure ? `; it failed: ${failure.message}` : ''}`, lost.stack, failure?.cause);
   }
-  const left = [];
-  for (const [id, question] of open) {
-    if (question.isTimer) continue;
-    if (question.turn === turn) {
-      return leftBehind(`the script returned before ${question.name} was sent: \`await\` it, and whatever waits for it`, question.stack);
-    }
-    left.push([id, question]);
-  }
-  for (const [id, question] of left) {
-    open.delete(id);
-    question.failed({ message: `the script returned before ${question.name} was answered: \`await\` it, and whatever waits for it`, code: 'cancelled' });
+  let unsent;
+  const left = bare([]);
+  open.forEach((question, id) => {
+    if (question.isTimer) return;
+    if (question.turn === turn) unsent ??= question;
+    left[left.length] = id;
+  });
+  if (unsent) return leftBehind(`the script returned before ${unsent.name} was sent: \`await\` it, and whatever waits for it`, unsent.stack);
+  for (let i = 0; i < left.length; i++) {
+    const question = closeQuestion(left[i]);
+    question.failed(`the script returned before ${question.name} was answered: \`await\` it, and whatever waits for it`, 'cancelled');
   }
   if (left.length > 0) return true;
   const unhandled = native.unhandled();
@@ -840,10 +1003,15 @@ const leftOver = isBusy => {
   const { message: text, stack, cause, reply } = told.threw;
   return leftBehind(`a promise was rejected, and nothing awaits it or catches that: ${text ?? ''}`, stack, cause, reply);
 };
+// The end of the call: what it need not have cleared is cleared.
+const told = made => {
+  quietTimers.forEach((id, question) => clear(id));
+  return stringify(made);
+};
 const callsAre = async (number, name, payload, ctx) => {
   const script = lastScript;
-  const ends = made => {
-    if (script === lastScript) outcome ??= made;
+  const ends = (is, value) => {
+    if (script === lastScript) end(is, value, false);
   };
   try {
     let program = programs.get(number);
@@ -857,14 +1025,14 @@ const callsAre = async (number, name, payload, ctx) => {
     const { exports } = program;
     const isObject = (typeof exports === 'object' || typeof exports === 'function') && exports !== null;
     const run = isObject ? exports[name] : undefined;
-    if (run === undefined) ends({ broken: 'missing' });
-    else if (typeof run !== 'function') ends({ broken: 'no function' });
+    if (run === undefined) ends('broken', 'missing');
+    else if (typeof run !== 'function') ends('broken', 'no function');
     else {
       const value = await run(payload, ctx);
-      ends({ value });
+      ends('returned', value);
     }
   } catch (error) {
-    ends({ threw: error });
+    ends('threw', error);
   }
 };
 // Why a script cannot be loaded.
@@ -875,13 +1043,13 @@ const failureOf = error => {
     text = typeof error === 'object' && error !== null && !isError(error) ? describe(error) : String(error);
     if (typeof error === 'object' && error !== null && typeof error.stack === 'string') stack = error.stack;
   } catch {}
-  return stringify({ message: wellFormed(text), stack });
+  return stringify({ __proto__: null, message: wellFormed(text), stack });
 };
 const loaded = () => {
   const program = programs.get(loading);
   if (!program || program.promise) return undefined;
   if (program.threw) return failureOf(program.threw.error);
-  if (outcome) return failureOf(outcome.threw);
+  if (outcome) return failureOf(outcome.value);
   const unhandled = native.unhandled();
   if (unhandled === undefined) return 'loaded';
   return failureOf(isArray(unhandled) ? unhandled[0] : 'more promises were rejected at a time than are kept');
@@ -895,7 +1063,7 @@ return {
       isTelling = true;
       native.on_clock(() => took('clock'));
     }
-    const keep = program => void programs.set(meta.script, program);
+    const keep = program => void programs.set(meta.script, setPrototypeOf(program, null));
     try {
       const exports = value(millrace);
       keep(classOf(exports) === 'Promise' ? { promise: exports } : { exports });
@@ -904,26 +1072,26 @@ return {
       return;
     }
     const { promise } = programs.get(meta.script);
-    if (promise) promiseConstructor.prototype.then.call(promise, exports => keep({ exports }), error => keep({ threw: { error } }));
+    if (promise) then(promise, exports => keep({ exports }), error => keep({ threw: { error } }));
   },
   enter(given) {
     // Not for the first script of a call: loading has begun it.
-    if (given.isNext) begin();
+    if (hasOwn(given, 'isNext')) begin();
     turn++;
+    timeOrigin = native.clock();
     message = given;
-    const payload = withBigs(given.payload, given.payloadBigs);
-    const ctx = contextOf(withBigs(given.ctx, given.ctxBigs), given.required);
+    const payload = withBigs(given.payload, member(given, 'payloadBigs'));
+    const ctx = contextOf(withBigs(given.ctx, member(given, 'ctxBigs')), given.required);
     // The same object: in both, a variable that is not set throws.
     if (given.hasEnv) payload.env = ctx.env;
     callsAre(given.script, given.export, payload, ctx);
   },
   settle(id, isAnswer, value, bytes) {
     turn++;
-    const question = open.get(id);
-    if (!question) return;
-    open.delete(id);
+    const question = closeQuestion(id);
+    if (question === undefined) return;
     if (isAnswer) question.ok(value, bytes);
-    else question.failed(value);
+    else question.failed(value.message, value.code, value.cause);
   },
   poll(isBusy) {
     if (!message) {
@@ -932,12 +1100,11 @@ return {
     if (!outcome) return isBusy ? false : undefined;
     if (!answer) {
       answer = converted();
-      const ends = answer.value !== undefined || answer.reply || keys(answer).length === 0 || (answer.threw?.reply && answer.threw.reply.kind !== 'inputRequired');
-      if (!ends || outcome.isFinal) return stringify(answer);
-      return false;
+      const isAnswer = answer.value !== undefined || answer.nothing || answer.reply;
+      const isLast = !isAnswer && !(answer.threw?.reply && answer.threw.reply.kind !== 'inputRequired');
+      return isLast || outcome.isFinal ? told(answer) : false;
     }
     const left = leftOver(isBusy);
-    if (left === true) return false;
-    return stringify(left ?? answer);
+    return left === true ? false : told(left ?? answer);
   },
 };

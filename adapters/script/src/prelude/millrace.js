@@ -12,7 +12,8 @@
   // A block, its own members first. `options` are the annotations, and `_meta`.
   const block = (type, members, options) => {
     const made = { type };
-    for (const [name, value] of Object.entries(members)) if (value !== undefined) made[name] = value;
+    const names = Object.keys(members);
+    for (let i = 0; i < names.length; i++) if (members[names[i]] !== undefined) made[names[i]] = members[names[i]];
     if (options === undefined || options === null) return made;
     const { meta, ...annotations } = options;
     if (Object.keys(annotations).length > 0) made.annotations = annotations;

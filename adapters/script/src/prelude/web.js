@@ -1,24 +1,195 @@
-// Classes of the web platform, written in script over the natives of the prelude. `define(name, value)` makes a global.
+// Classes of the web platform, written in script over the natives of the prelude. `define(name, value)` makes a global. Node is what they are
+// compared with (adapters/script/tests/web.rs).
 ((native, define) => {
   'use strict';
 
   // Known to this file alone: opens constructors that scripts must not call, and private members across classes.
   const secret = Object.freeze({});
-  let trip, peek, received;
   const tag = (constructor, name) =>
     Object.defineProperty(constructor.prototype, Symbol.toStringTag, { value: name, configurable: true });
+  // As Web IDL has it: a symbol is no text.
+  const textOf = value => native.wellFormed(`${value}`);
+  const need = (given, count, name) => {
+    if (given < count) throw new TypeError(`\`${name}\` takes ${count === 1 ? 'an argument' : `${count} arguments`}`);
+  };
+  const isObject = value => (typeof value === 'object' && value !== null) || typeof value === 'function';
+  // The third argument of `URLSearchParams`, `Headers` and so on: `undefined` and null stand for an empty one.
+  const dictionary = (value, name) => {
+    if (value === undefined || value === null) return {};
+    if (!isObject(value)) throw new TypeError(`the options of \`${name}\` must be an object`);
+    return value;
+  };
 
   // errors and events
 
   const { DOMException } = globalThis;
 
-  class AbortSignal {
+  let dispatch, own;
+  class Event {
+    #type;
+    #init;
+    #target = null;
+    #isRunning = false;
+    #isPrevented = false;
+    #isStopped = false;
+    #isEnded = false;
+    #isPassive = false;
+    #isTrusted = false;
+    #time = native.now();
+    constructor(type, options = undefined) {
+      need(arguments.length, 1, 'Event');
+      this.#type = `${type}`;
+      const { bubbles, cancelable, composed } = dictionary(options, 'Event');
+      this.#init = { bubbles: !!bubbles, cancelable: !!cancelable, composed: !!composed };
+    }
+    get type() {
+      return this.#type;
+    }
+    get target() {
+      return this.#target;
+    }
+    get srcElement() {
+      return this.#target;
+    }
+    get currentTarget() {
+      return this.#isRunning ? this.#target : null;
+    }
+    get eventPhase() {
+      return this.#isRunning ? 2 : 0;
+    }
+    get bubbles() {
+      return this.#init.bubbles;
+    }
+    get cancelable() {
+      return this.#init.cancelable;
+    }
+    get composed() {
+      return this.#init.composed;
+    }
+    get defaultPrevented() {
+      return this.#isPrevented;
+    }
+    get returnValue() {
+      return !this.#isPrevented;
+    }
+    get cancelBubble() {
+      return this.#isStopped;
+    }
+    set cancelBubble(value) {
+      if (value) this.#isStopped = true;
+    }
+    get isTrusted() {
+      return this.#isTrusted;
+    }
+    get timeStamp() {
+      return this.#time;
+    }
+    composedPath() {
+      return this.#isRunning ? [this.#target] : [];
+    }
+    preventDefault() {
+      if (this.#init.cancelable && !this.#isPassive) this.#isPrevented = true;
+    }
+    stopPropagation() {
+      this.#isStopped = true;
+    }
+    stopImmediatePropagation() {
+      this.#isStopped = this.#isEnded = true;
+    }
+    static #dispatch(event, target, listeners) {
+      if (event.#isRunning) throw new DOMException('the event is being dispatched', 'InvalidStateError');
+      event.#target = target;
+      event.#isRunning = true;
+      for (let i = 0; i < listeners.length && !event.#isEnded; i++) {
+        const held = listeners[i];
+        if (held.isGone) continue;
+        if (held.once) held.leave();
+        event.#isPassive = held.passive;
+        native.running(() => {
+          const { listener } = held;
+          if (typeof listener === 'function') Reflect.apply(listener, target, [event]);
+          else if (isObject(listener)) listener.handleEvent(event);
+        });
+      }
+      event.#isPassive = event.#isEnded = event.#isStopped = event.#isRunning = false;
+      return !event.#isPrevented;
+    }
+    static #own(type) {
+      const event = new Event(type);
+      event.#isTrusted = true;
+      return event;
+    }
+    static {
+      dispatch = Event.#dispatch;
+      own = Event.#own;
+    }
+  }
+
+  let trigger, handled;
+  class EventTarget {
+    #listeners = [];
+    addEventListener(type, listener, options = undefined) {
+      need(arguments.length, 2, 'addEventListener');
+      const { once, capture, passive, signal } = typeof options === 'boolean' ? { capture: options } : dictionary(options, 'addEventListener');
+      if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError('`signal` must be an `AbortSignal`');
+      if (listener === undefined || listener === null) return;
+      if (!isObject(listener)) throw new TypeError('a listener is a function, or an object with `handleEvent`');
+      if (signal?.aborted) return;
+      const held = this.#add(`${type}`, listener, !!capture);
+      if (held === undefined) return;
+      held.once = !!once;
+      held.passive = !!passive;
+      if (signal) follow(signal, held.leave);
+    }
+    removeEventListener(type, listener, options = undefined) {
+      need(arguments.length, 2, 'removeEventListener');
+      this.#find(`${type}`, listener, typeof options === 'boolean' ? options : !!options?.capture)?.leave();
+    }
+    dispatchEvent(event) {
+      if (!(event instanceof Event)) throw new TypeError('`dispatchEvent` takes an `Event`');
+      return dispatch(event, this, this.#of(event.type));
+    }
+    #find(type, listener, capture) {
+      for (let i = 0; i < this.#listeners.length; i++) {
+        const held = this.#listeners[i];
+        if (held.type === type && held.listener === listener && held.capture === capture) return held;
+      }
+      return undefined;
+    }
+    #add(type, listener, capture) {
+      if (this.#find(type, listener, capture)) return undefined;
+      const held = { type, listener, capture, once: false, passive: false, isGone: false, leave: undefined };
+      held.leave = () => {
+        held.isGone = true;
+        const kept = [];
+        for (let i = 0; i < this.#listeners.length; i++) if (this.#listeners[i] !== held) kept[kept.length] = this.#listeners[i];
+        this.#listeners = kept;
+      };
+      this.#listeners[this.#listeners.length] = held;
+      return held;
+    }
+    #of(type) {
+      const found = [];
+      for (let i = 0; i < this.#listeners.length; i++) if (this.#listeners[i].type === type) found[found.length] = this.#listeners[i];
+      return found;
+    }
+    static {
+      trigger = (target, type) => dispatch(own(type), target, target.#of(type));
+      // A listener that is an attribute stands where the first one stood.
+      handled = (target, type, run) => target.#add(type, run, false);
+    }
+  }
+
+  let trip, follow;
+  class AbortSignal extends EventTarget {
     #aborted = false;
     #reason = undefined;
-    #listeners = [];
-    onabort = null;
+    #handler = null;
+    #held = undefined;
+    #followers = [];
     constructor(token) {
       if (token !== secret) throw new TypeError('`AbortSignal` cannot be constructed; use `AbortController`');
+      super();
     }
     get aborted() {
       return this.#aborted;
@@ -26,30 +197,45 @@
     get reason() {
       return this.#reason;
     }
+    get onabort() {
+      return this.#handler;
+    }
+    set onabort(handler) {
+      this.#handler = isObject(handler) ? handler : null;
+      if (this.#handler === null) {
+        this.#held?.leave();
+        this.#held = undefined;
+      } else {
+        this.#held ??= handled(this, 'abort', event => {
+          if (typeof this.#handler === 'function') Reflect.apply(this.#handler, this, [event]);
+        });
+      }
+    }
     throwIfAborted() {
       if (this.#aborted) throw this.#reason;
     }
-    addEventListener(type, listener, options) {
-      if (type !== 'abort' || listener == null) return;
-      if (this.#listeners.some(known => known.listener === listener)) return;
-      this.#listeners.push({ listener, once: !!options?.once });
-    }
-    removeEventListener(type, listener) {
-      if (type === 'abort') this.#listeners = this.#listeners.filter(known => known.listener !== listener);
-    }
+    // What the platform itself does comes before listeners.
     static #trip(signal, reason) {
       if (signal.#aborted) return;
       signal.#aborted = true;
-      signal.#reason = reason === undefined ? new DOMException('The operation was aborted.', 'AbortError') : reason;
-      const event = { type: 'abort', target: signal };
-      if (typeof signal.onabort === 'function') signal.onabort(event);
-      for (const { listener } of signal.#listeners.splice(0)) {
-        if (typeof listener === 'function') listener.call(signal, event);
-        else listener.handleEvent(event);
-      }
+      signal.#reason = reason === undefined ? new DOMException('This operation was aborted', 'AbortError') : reason;
+      const followers = signal.#followers;
+      signal.#followers = [];
+      for (let i = 0; i < followers.length; i++) followers[i](signal.#reason);
+      trigger(signal, 'abort');
+    }
+    // Calls `run` when the signal is aborted; what is returned takes that back.
+    static #follow(signal, run) {
+      signal.#followers[signal.#followers.length] = run;
+      return () => {
+        const kept = [];
+        for (let i = 0; i < signal.#followers.length; i++) if (signal.#followers[i] !== run) kept[kept.length] = signal.#followers[i];
+        signal.#followers = kept;
+      };
     }
     static {
       trip = AbortSignal.#trip;
+      follow = AbortSignal.#follow;
     }
     static abort(reason) {
       const signal = new AbortSignal(secret);
@@ -57,19 +243,30 @@
       return signal;
     }
     static timeout(ms) {
+      need(arguments.length, 1, 'AbortSignal.timeout');
+      const delay = Number(ms);
+      if (!(delay >= 0 && delay <= Number.MAX_SAFE_INTEGER)) throw new RangeError('`AbortSignal.timeout` takes a number of milliseconds, zero or more');
       const signal = new AbortSignal(secret);
-      setTimeout(() => trip(signal, new DOMException('The operation timed out.', 'TimeoutError')), ms);
+      native.after(() => trip(signal, new DOMException('The operation was aborted due to timeout', 'TimeoutError')), delay);
       return signal;
     }
     static any(signals) {
-      const signal = new AbortSignal(secret);
-      for (const source of signals) {
-        if (source.aborted) trip(signal, source.reason);
-        else source.addEventListener('abort', () => trip(signal, source.reason));
-      }
-      return signal;
+      const sources = [...signals];
+      for (let i = 0; i < sources.length; i++) if (!(sources[i] instanceof AbortSignal)) throw new TypeError('`AbortSignal.any` takes signals');
+      return dependent(sources);
     }
   }
+  const dependent = sources => {
+    const signal = new AbortSignal(secret);
+    for (let i = 0; i < sources.length; i++) {
+      if (sources[i].aborted) {
+        trip(signal, sources[i].reason);
+        return signal;
+      }
+    }
+    for (let i = 0; i < sources.length; i++) follow(sources[i], reason => trip(signal, reason));
+    return signal;
+  };
 
   class AbortController {
     #signal = new AbortSignal(secret);
@@ -83,115 +280,199 @@
 
   // structuredClone: one object after the other, so that nothing is too deep.
 
+  const errors = { __proto__: null, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
+  const arrays = { __proto__: null, Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array };
+  Object.assign(arrays, { Float32Array, Float64Array, BigInt64Array, BigUint64Array });
+  if (globalThis.Float16Array) arrays.Float16Array = globalThis.Float16Array;
+  const valueIn = { __proto__: null, Number, String, Boolean, BigInt };
+  for (const name of Object.keys(valueIn)) valueIn[name] = Function.prototype.call.bind(valueIn[name].prototype.valueOf);
+  const timeOf = Function.prototype.call.bind(Date.prototype.getTime);
+  const moved = Function.prototype.call.bind(ArrayBuffer.prototype.transfer);
+  const isDetached = Function.prototype.call.bind(Object.getOwnPropertyDescriptor(ArrayBuffer.prototype, 'detached').get);
+  const lengthIn = Function.prototype.call.bind(Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), 'length').get);
+
   define('structuredClone', function structuredClone(value, options = undefined) {
-    if (arguments.length === 0) throw new TypeError('`structuredClone` takes a value');
-    if (options?.transfer !== undefined && [...options.transfer].length > 0) throw new DOMException('nothing can be transferred here', 'DataCloneError');
+    need(arguments.length, 1, 'structuredClone');
     const copies = new Map();
     const open = [];
     const refuse = what => {
       throw new DOMException(`${what} cannot be cloned`, 'DataCloneError');
     };
-    const tagOf = object => Object.prototype.toString.call(object);
+    const { transfer } = dictionary(options, 'structuredClone');
+    const moving = transfer === undefined ? [] : [...transfer];
+    for (let i = 0; i < moving.length; i++) {
+      if (native.classOf(moving[i]) !== 'ArrayBuffer') refuse('what is no `ArrayBuffer` cannot be transferred; it');
+      if (isDetached(moving[i]) || copies.has(moving[i])) refuse('an `ArrayBuffer` that is transferred twice');
+      copies.set(moving[i], undefined);
+    }
+    copies.clear();
+    const buffers = [];
+    const copyBuffer = original => {
+      if (isDetached(original)) refuse('an `ArrayBuffer` that was transferred');
+      if (!moving.includes(original)) return original.slice(0);
+      // As a copy at first: nothing is moved where something else cannot be cloned.
+      const made = original.slice(0);
+      buffers[buffers.length] = original;
+      return made;
+    };
     const copy = original => {
       if (typeof original === 'symbol') refuse('a symbol');
       if (typeof original === 'function') refuse('a function');
       if (typeof original !== 'object' || original === null) return original;
       if (copies.has(original)) return copies.get(original);
+      const kind = native.classOf(original);
       let made;
       let members = false;
-      if (Array.isArray(original)) {
+      if (kind === 'Array') {
         made = new Array(original.length);
         members = true;
-      } else if (original instanceof Date) made = new Date(original.getTime());
-      else if (original instanceof RegExp) made = new RegExp(original.source, original.flags);
-      else if (original instanceof Map) open.push([original, (made = new Map())]);
-      else if (original instanceof Set) open.push([original, (made = new Set())]);
-      else if (original instanceof ArrayBuffer) made = original.slice(0);
-      else if (original instanceof DataView) made = new DataView(copy(original.buffer), original.byteOffset, original.byteLength);
-      else if (ArrayBuffer.isView(original)) {
-        const constructor = globalThis[Object.getOwnPropertyDescriptor(typed, Symbol.toStringTag).get.call(original)];
-        made = new constructor(copy(original.buffer), original.byteOffset, original.length);
-      } else if (original instanceof Error) {
-        const known = [EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError].find(kind => kind.name === original.name) ?? Error;
-        made = new known(String(original.message));
+      } else if (kind === 'Date') made = new Date(timeOf(original));
+      else if (kind === 'RegExp') made = new RegExp(original.source, original.flags);
+      else if (kind === 'Map') made = new Map();
+      else if (kind === 'Set') made = new Set();
+      else if (kind === 'ArrayBuffer') made = copyBuffer(original);
+      else if (kind === 'DataView') made = new DataView(copy(original.buffer), original.byteOffset, original.byteLength);
+      else if (kind in arrays) made = new arrays[kind](copy(original.buffer), original.byteOffset, lengthIn(original));
+      else if (kind === 'Error') {
+        const { name } = original;
+        const constructor = errors[name] ?? Error;
+        const message = Object.getOwnPropertyDescriptor(original, 'message');
+        made = message && 'value' in message ? new constructor(`${message.value}`) : new constructor();
+        const stack = Object.getOwnPropertyDescriptor(original, 'stack');
+        if (typeof stack?.value === 'string') Object.defineProperty(made, 'stack', { value: stack.value, writable: true, configurable: true });
+        copies.set(original, made);
         if (Object.hasOwn(original, 'cause')) Object.defineProperty(made, 'cause', { value: copy(original.cause), writable: true, configurable: true });
-      } else if (original instanceof Number || original instanceof String || original instanceof Boolean || original instanceof BigInt) {
-        made = Object(original.valueOf());
-      } else if (original instanceof WeakMap || original instanceof WeakSet || original instanceof WeakRef || original instanceof Promise) {
-        refuse(tagOf(original));
-      } else {
+      } else if (kind in valueIn) made = Object(valueIn[kind](original));
+      else if (kind === 'Object') {
         made = {};
         members = true;
-      }
+      } else refuse(`a \`${kind}\``);
       copies.set(original, made);
-      if (members) open.push([original, made]);
+      if (members || kind === 'Map' || kind === 'Set') open[open.length] = [original, made, kind];
       return made;
     };
     const result = copy(value);
     while (open.length > 0) {
-      const [original, made] = open.pop();
-      if (made instanceof Map) for (const [key, held] of [...original]) made.set(copy(key), copy(held));
-      else if (made instanceof Set) for (const held of [...original]) made.add(copy(held));
-      else for (const key of Object.keys(original)) Object.defineProperty(made, key, { value: copy(original[key]), writable: true, enumerable: true, configurable: true });
+      const step = open[open.length - 1];
+      open.length--;
+      const original = step[0];
+      const made = step[1];
+      if (step[2] === 'Map') for (const [key, held] of [...original]) made.set(copy(key), copy(held));
+      else if (step[2] === 'Set') for (const held of [...original]) made.add(copy(held));
+      else {
+        const names = Object.keys(original);
+        for (let i = 0; i < names.length; i++) {
+          // What a getter has deleted meanwhile is not there.
+          if (!Object.hasOwn(original, names[i])) continue;
+          Object.defineProperty(made, names[i], { value: copy(original[names[i]]), writable: true, enumerable: true, configurable: true });
+        }
+      }
     }
+    for (let i = 0; i < moving.length; i++) moved(moving[i]);
     return result;
   });
-  const typed = Object.getPrototypeOf(Uint8Array.prototype);
 
   // URLs
 
+  let refill;
   class URLSearchParams {
     #pairs = [];
     #changed = undefined;
     constructor(init = '', changed = undefined) {
-      if (typeof changed === 'object' && changed?.token === secret) this.#changed = changed.call;
-      if (typeof init === 'object' && init !== null) {
-        if (typeof init[Symbol.iterator] === 'function') {
+      if (changed?.token === secret) this.#changed = changed.call;
+      if (isObject(init)) {
+        const method = init[Symbol.iterator];
+        if (method !== undefined && method !== null) {
+          if (typeof method !== 'function') throw new TypeError('`URLSearchParams` takes a list of pairs');
           for (const pair of init) {
-            const [name, value, ...rest] = pair;
-            if (value === undefined || rest.length > 0) throw new TypeError('each element of `URLSearchParams` must be a pair');
-            this.#pairs.push([String(name), String(value)]);
+            if (!isObject(pair) || typeof pair[Symbol.iterator] !== 'function') throw new TypeError('each element of `URLSearchParams` must be a pair');
+            const parts = [...pair];
+            if (parts.length !== 2) throw new TypeError('each element of `URLSearchParams` must be a pair');
+            this.#add(textOf(parts[0]), textOf(parts[1]));
           }
         } else {
-          for (const name of Object.keys(init)) this.#pairs.push([name, String(init[name])]);
+          const names = Reflect.ownKeys(init);
+          const known = new Map();
+          for (let i = 0; i < names.length; i++) {
+            if (!Object.getOwnPropertyDescriptor(init, names[i])?.enumerable) continue;
+            const name = textOf(names[i]);
+            const value = textOf(init[names[i]]);
+            if (known.has(name)) this.#pairs[known.get(name)][1] = value;
+            else {
+              known.set(name, this.#pairs.length);
+              this.#add(name, value);
+            }
+          }
         }
-      } else {
-        this.#parse(String(init));
+      } else if (init !== null) {
+        const text = textOf(init);
+        this.#parse(text.startsWith('?') ? text.slice(1) : text);
       }
     }
+    #add(name, value) {
+      this.#pairs[this.#pairs.length] = [name, value];
+    }
     #parse(text) {
-      const flat = native.formParse(text.startsWith('?') ? text.slice(1) : text);
-      for (let i = 0; i < flat.length; i += 2) this.#pairs.push([flat[i], flat[i + 1]]);
+      this.#pairs = [];
+      if (text === '') return;
+      const flat = native.formParse(text);
+      for (let i = 0; i < flat.length; i += 2) this.#add(flat[i], flat[i + 1]);
     }
     #update() {
       if (this.#changed) this.#changed(this.toString());
+    }
+    #keep(isKept) {
+      const kept = [];
+      for (let i = 0; i < this.#pairs.length; i++) if (isKept(this.#pairs[i], i)) kept[kept.length] = this.#pairs[i];
+      this.#pairs = kept;
+    }
+    #find(name, value) {
+      for (let i = 0; i < this.#pairs.length; i++) {
+        const pair = this.#pairs[i];
+        if (pair[0] === name && (value === undefined || pair[1] === value)) return i;
+      }
+      return -1;
     }
     get size() {
       return this.#pairs.length;
     }
     append(name, value) {
-      this.#pairs.push([String(name), String(value)]);
+      need(arguments.length, 2, 'append');
+      this.#add(textOf(name), textOf(value));
       this.#update();
     }
-    delete(name, value) {
-      this.#pairs = this.#pairs.filter(pair => pair[0] !== String(name) || (value !== undefined && pair[1] !== String(value)));
+    delete(name, value = undefined) {
+      need(arguments.length, 1, 'delete');
+      const key = textOf(name);
+      const text = value === undefined ? undefined : textOf(value);
+      this.#keep(pair => pair[0] !== key || (text !== undefined && pair[1] !== text));
       this.#update();
     }
     get(name) {
-      return this.#pairs.find(pair => pair[0] === String(name))?.[1] ?? null;
+      need(arguments.length, 1, 'get');
+      const at = this.#find(textOf(name));
+      return at < 0 ? null : this.#pairs[at][1];
     }
     getAll(name) {
-      return this.#pairs.filter(pair => pair[0] === String(name)).map(pair => pair[1]);
+      need(arguments.length, 1, 'getAll');
+      const key = textOf(name);
+      const all = [];
+      for (let i = 0; i < this.#pairs.length; i++) if (this.#pairs[i][0] === key) all[all.length] = this.#pairs[i][1];
+      return all;
     }
-    has(name, value) {
-      return this.#pairs.some(pair => pair[0] === String(name) && (value === undefined || pair[1] === String(value)));
+    has(name, value = undefined) {
+      need(arguments.length, 1, 'has');
+      return this.#find(textOf(name), value === undefined ? undefined : textOf(value)) >= 0;
     }
     set(name, value) {
-      const first = this.#pairs.findIndex(pair => pair[0] === String(name));
-      if (first < 0) this.#pairs.push([String(name), String(value)]);
+      need(arguments.length, 2, 'set');
+      const key = textOf(name);
+      const text = textOf(value);
+      const first = this.#find(key);
+      if (first < 0) this.#add(key, text);
       else {
-        this.#pairs[first][1] = String(value);
-        this.#pairs = this.#pairs.filter((pair, index) => index <= first || pair[0] !== String(name));
+        this.#pairs[first][1] = text;
+        this.#keep((pair, at) => at <= first || pair[0] !== key);
       }
       this.#update();
     }
@@ -199,54 +480,72 @@
       this.#pairs.sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0));
       this.#update();
     }
-    forEach(callback, self) {
-      for (const [name, value] of this.#pairs) callback.call(self, value, name, this);
+    forEach(callback, self = undefined) {
+      if (typeof callback !== 'function') throw new TypeError('`forEach` takes a function');
+      for (let i = 0; i < this.#pairs.length; i++) Reflect.apply(callback, self, [this.#pairs[i][1], this.#pairs[i][0], this]);
     }
-    *entries() {
-      for (const [name, value] of this.#pairs) yield [name, value];
+    // Each step looks at what there is then.
+    *#walk(take) {
+      for (let i = 0; i < this.#pairs.length; i++) yield take(this.#pairs[i]);
     }
-    *keys() {
-      for (const [name] of this.#pairs) yield name;
+    entries() {
+      return this.#walk(pair => [pair[0], pair[1]]);
     }
-    *values() {
-      for (const [, value] of this.#pairs) yield value;
+    keys() {
+      return this.#walk(pair => pair[0]);
     }
-    [Symbol.iterator]() {
-      return this.entries();
+    values() {
+      return this.#walk(pair => pair[1]);
     }
     toString() {
-      return native.formSerialize(this.#pairs.flat());
+      const texts = [];
+      for (let i = 0; i < this.#pairs.length; i++) {
+        texts[2 * i] = this.#pairs[i][0];
+        texts[2 * i + 1] = this.#pairs[i][1];
+      }
+      return native.formSerialize(texts);
+    }
+    static {
+      refill = (params, text) => params.#parse(text.startsWith('?') ? text.slice(1) : text);
     }
   }
+  const iterable = constructor =>
+    Object.defineProperty(constructor.prototype, Symbol.iterator, { value: constructor.prototype.entries, writable: true, configurable: true });
+  iterable(URLSearchParams);
 
   // A URL is never repeated in a message: there may be a key in it.
   const INVALID_URL = 'the text is not a valid URL';
 
+  const invalidUrl = () => Object.assign(new TypeError(INVALID_URL), { code: 'ERR_INVALID_URL' });
+  const parsed = (url, base) => native.urlParse(textOf(url), base === undefined ? undefined : textOf(base));
+
   class URL {
     #parts;
     #params = undefined;
-    constructor(url, base) {
-      this.#parts = native.urlParse(String(url), base === undefined ? undefined : String(base));
-      if (!this.#parts) throw new TypeError(INVALID_URL);
+    constructor(url, base = undefined) {
+      need(arguments.length, 1, 'URL');
+      this.#parts = parsed(url, base);
+      if (!this.#parts) throw invalidUrl();
     }
-    static canParse(url, base) {
-      return native.urlParse(String(url), base === undefined ? undefined : String(base)) !== null;
+    static canParse(url, base = undefined) {
+      need(arguments.length, 1, 'URL.canParse');
+      return parsed(url, base) !== null;
     }
-    static parse(url, base) {
+    static parse(url, base = undefined) {
+      need(arguments.length, 1, 'URL.parse');
       return URL.canParse(url, base) ? new URL(url, base) : null;
     }
-    #set(part, value) {
-      this.#parts = native.urlSet(this.#parts[0], part, String(value)) ?? this.#parts;
-      if (part !== 'search-only') this.#params = undefined;
+    #set(name, value) {
+      this.#parts = native.urlSet(this.#parts[0], name, textOf(value)) ?? this.#parts;
     }
     get href() {
       return this.#parts[0];
     }
     set href(value) {
-      const parts = native.urlParse(String(value));
-      if (!parts) throw new TypeError(INVALID_URL);
+      const parts = parsed(value);
+      if (!parts) throw invalidUrl();
       this.#parts = parts;
-      this.#params = undefined;
+      if (this.#params) refill(this.#params, this.search);
     }
     get protocol() {
       return this.#parts[1];
@@ -295,6 +594,7 @@
     }
     set search(value) {
       this.#set('search', value);
+      if (this.#params) refill(this.#params, this.search);
     }
     get hash() {
       return this.#parts[9];
@@ -306,7 +606,7 @@
       return this.#parts[10];
     }
     get searchParams() {
-      this.#params ??= new URLSearchParams(this.search, { token: secret, call: text => this.#set('search-only', text) });
+      this.#params ??= new URLSearchParams(this.search, { token: secret, call: text => this.#set('search', text) });
       return this.#params;
     }
     toString() {
@@ -330,32 +630,38 @@
       return 'utf-8';
     }
     encode(text = '') {
-      return native.utf8Encode(String(text));
+      return native.utf8Encode(`${text}`);
     }
     encodeInto(text, target) {
+      if (native.classOf(target) !== 'Uint8Array') throw new TypeError('`encodeInto` takes a `Uint8Array`');
       let read = 0;
       let written = 0;
-      for (const character of String(text)) {
+      const source = textOf(text);
+      for (let at = 0; at < source.length; ) {
+        const character = String.fromCodePoint(source.codePointAt(at));
         const bytes = native.utf8Encode(character);
         if (written + bytes.length > target.length) break;
         target.set(bytes, written);
-        read += character.length;
+        at = read += character.length;
         written += bytes.length;
       }
       return { read, written };
     }
   }
 
+  const LABELS = ['utf-8', 'utf8', 'unicode-1-1-utf-8', 'unicode11utf8', 'unicode20utf8', 'x-unicode20utf8'];
   class TextDecoder {
     #fatal;
     #ignoreBOM;
     #rest = new Uint8Array();
-    constructor(label = 'utf-8', options = {}) {
-      if (!['utf-8', 'utf8', 'unicode-1-1-utf-8'].includes(String(label).trim().toLowerCase())) {
+    #isBegun = false;
+    constructor(label = 'utf-8', options = undefined) {
+      const { fatal, ignoreBOM } = dictionary(options, 'TextDecoder');
+      if (!LABELS.includes(`${label}`.trim().toLowerCase())) {
         throw new RangeError(`\`${label}\` is not supported by \`TextDecoder\`; only \`utf-8\` is`);
       }
-      this.#fatal = !!options.fatal;
-      this.#ignoreBOM = !!options.ignoreBOM;
+      this.#fatal = !!fatal;
+      this.#ignoreBOM = !!ignoreBOM;
     }
     get encoding() {
       return 'utf-8';
@@ -366,17 +672,26 @@
     get ignoreBOM() {
       return this.#ignoreBOM;
     }
-    decode(data, options = {}) {
+    decode(data = undefined, options = undefined) {
+      const { stream } = dictionary(options, 'decode');
       let bytes = data === undefined ? new Uint8Array() : view(data);
-      if (this.#rest.length > 0) {
-        const joined = new Uint8Array(this.#rest.length + bytes.length);
-        joined.set(this.#rest);
-        joined.set(bytes, this.#rest.length);
+      const rest = this.#rest;
+      const isBegun = this.#isBegun;
+      this.#rest = new Uint8Array();
+      this.#isBegun = false;
+      if (rest.length > 0) {
+        const joined = new Uint8Array(rest.length + bytes.length);
+        joined.set(rest);
+        joined.set(bytes, rest.length);
         bytes = joined;
       }
-      const keep = options.stream ? native.utf8Tail(bytes) : 0;
-      this.#rest = bytes.slice(bytes.length - keep);
-      return native.utf8Decode(bytes.subarray(0, bytes.length - keep), this.#fatal, this.#ignoreBOM);
+      const end = bytes.length - (stream ? native.utf8Tail(bytes) : 0);
+      const text = native.utf8Decode(bytes.subarray(0, end), this.#fatal, this.#ignoreBOM || isBegun);
+      if (stream) {
+        this.#rest = bytes.slice(end);
+        this.#isBegun = isBegun || end > 0;
+      }
+      return text;
     }
   }
 
@@ -396,7 +711,7 @@
     },
     getRandomValues(array) {
       if (!ArrayBuffer.isView(array) || array instanceof Float32Array || array instanceof Float64Array || array instanceof DataView) {
-        throw new TypeError('`getRandomValues` takes an array of integers');
+        throw new DOMException('`getRandomValues` takes an array of integers', 'TypeMismatchError');
       }
       if (array.byteLength > 65536) throw new DOMException('`getRandomValues` gives at most 65536 bytes', 'QuotaExceededError');
       view(array).set(native.random(array.byteLength));
@@ -410,65 +725,112 @@
   // A literal makes a new object each time it is evaluated: a shared one would be handed to a patched `RegExp.prototype.test`.
   const isToken = text => /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(text);
   const headerName = name => {
-    if (!isToken(String(name))) throw new TypeError(`\`${name}\` is not a header name`);
-    return String(name).toLowerCase();
+    const text = `${name}`;
+    if (!isToken(text)) throw new TypeError(`\`${text}\` is not a header name`);
+    return text.toLowerCase();
   };
   const headerValue = value => {
-    const text = String(value).replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, '');
+    const text = `${value}`.replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, '');
     if (/[\0\n\r]/.test(text)) throw new TypeError('a header value must not contain a line break');
+    if (/[^\0-\xff]/.test(text)) throw new TypeError('a header value must not contain characters above U+00FF');
     return text;
   };
 
   class Headers {
     #pairs = [];
-    constructor(init) {
-      if (init === undefined || init === null) return;
-      const pairs = typeof init[Symbol.iterator] === 'function' ? init : Object.entries(init);
-      for (const [name, value] of pairs) this.append(name, value);
+    // What iteration sees, until something changes.
+    #sorted = undefined;
+    constructor(init = undefined) {
+      if (init === undefined) return;
+      if (!isObject(init)) throw new TypeError('`Headers` takes an object or a list of pairs');
+      const method = init[Symbol.iterator];
+      if (method !== undefined && method !== null) {
+        if (typeof method !== 'function') throw new TypeError('`Headers` takes an object or a list of pairs');
+        for (const pair of init) {
+          if (!isObject(pair) || typeof pair[Symbol.iterator] !== 'function') throw new TypeError('each element of `Headers` must be a pair');
+          const parts = [...pair];
+          if (parts.length !== 2) throw new TypeError('each element of `Headers` must be a pair');
+          this.append(parts[0], parts[1]);
+        }
+      } else {
+        const names = Reflect.ownKeys(init);
+        for (let i = 0; i < names.length; i++) {
+          if (Object.getOwnPropertyDescriptor(init, names[i])?.enumerable) this.append(names[i], init[names[i]]);
+        }
+      }
+    }
+    #values(key) {
+      const values = [];
+      for (let i = 0; i < this.#pairs.length; i++) if (this.#pairs[i][0] === key) values[values.length] = this.#pairs[i][1];
+      return values;
+    }
+    #drop(key) {
+      const kept = [];
+      for (let i = 0; i < this.#pairs.length; i++) if (this.#pairs[i][0] !== key) kept[kept.length] = this.#pairs[i];
+      this.#pairs = kept;
+      this.#sorted = undefined;
     }
     append(name, value) {
-      this.#pairs.push([headerName(name), headerValue(value)]);
+      need(arguments.length, 2, 'append');
+      this.#pairs[this.#pairs.length] = [headerName(name), headerValue(value)];
+      this.#sorted = undefined;
     }
     delete(name) {
-      const key = headerName(name);
-      this.#pairs = this.#pairs.filter(pair => pair[0] !== key);
+      need(arguments.length, 1, 'delete');
+      this.#drop(headerName(name));
     }
     get(name) {
-      const key = headerName(name);
-      const values = this.#pairs.filter(pair => pair[0] === key).map(pair => pair[1]);
+      need(arguments.length, 1, 'get');
+      const values = this.#values(headerName(name));
       return values.length > 0 ? values.join(', ') : null;
     }
     getSetCookie() {
-      return this.#pairs.filter(pair => pair[0] === 'set-cookie').map(pair => pair[1]);
+      return this.#values('set-cookie');
     }
     has(name) {
-      const key = headerName(name);
-      return this.#pairs.some(pair => pair[0] === key);
+      need(arguments.length, 1, 'has');
+      return this.#values(headerName(name)).length > 0;
     }
     set(name, value) {
-      this.delete(name);
-      this.append(name, value);
+      need(arguments.length, 2, 'set');
+      const pair = [headerName(name), headerValue(value)];
+      this.#drop(pair[0]);
+      this.#pairs[this.#pairs.length] = pair;
     }
-    forEach(callback, self) {
-      for (const [name, value] of this) callback.call(self, value, name, this);
-    }
-    *entries() {
-      const names = [...new Set(this.#pairs.map(pair => pair[0]))].sort();
-      for (const name of names) {
-        if (name === 'set-cookie') for (const value of this.getSetCookie()) yield [name, value];
-        else yield [name, this.get(name)];
+    forEach(callback, self = undefined) {
+      if (typeof callback !== 'function') throw new TypeError('`forEach` takes a function');
+      for (let i = 0; i < this.#all().length; i++) {
+        const pair = this.#all()[i];
+        Reflect.apply(callback, self, [pair[1], pair[0], this]);
       }
     }
-    *keys() {
-      for (const [name] of this.entries()) yield name;
+    #all() {
+      if (this.#sorted) return this.#sorted;
+      const known = new Set();
+      for (let i = 0; i < this.#pairs.length; i++) known.add(this.#pairs[i][0]);
+      const all = [];
+      for (const name of [...known].sort()) {
+        const values = this.#values(name);
+        if (name === 'set-cookie') for (let i = 0; i < values.length; i++) all[all.length] = [name, values[i]];
+        else all[all.length] = [name, values.join(', ')];
+      }
+      this.#sorted = all;
+      return all;
     }
-    *values() {
-      for (const [, value] of this.entries()) yield value;
+    *#walk(take) {
+      for (let i = 0; i < this.#all().length; i++) yield take(this.#all()[i]);
     }
-    [Symbol.iterator]() {
-      return this.entries();
+    entries() {
+      return this.#walk(pair => [pair[0], pair[1]]);
+    }
+    keys() {
+      return this.#walk(pair => pair[0]);
+    }
+    values() {
+      return this.#walk(pair => pair[1]);
     }
   }
+  iterable(Headers);
 
   // A body as bytes, with the content type that goes with it.
   const bodyOf = body => {
@@ -478,9 +840,10 @@
       return { bytes: native.utf8Encode(body.toString()), type: 'application/x-www-form-urlencoded;charset=UTF-8' };
     }
     if (body instanceof ArrayBuffer || ArrayBuffer.isView(body)) return { bytes: view(body).slice(), type: null };
-    return { bytes: native.utf8Encode(String(body)), type: 'text/plain;charset=UTF-8' };
+    return { bytes: native.utf8Encode(`${body}`), type: 'text/plain;charset=UTF-8' };
   };
 
+  let peek, use;
   class Body {
     #bytes;
     #used = false;
@@ -514,32 +877,48 @@
     }
     static {
       peek = Body.#peek;
+      use = body => body.#take();
     }
   }
+
+  let sourceOf;
+  const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
+  const FORBIDDEN = ['CONNECT', 'TRACE', 'TRACK'];
+  // `ctx.signal` is one as well.
+  const isSignal = value => value instanceof AbortSignal || (isObject(value) && typeof value.addEventListener === 'function' && typeof value.aborted === 'boolean');
 
   class Request extends Body {
     #method;
     #url;
     #headers;
     #redirect;
+    #source;
     #signal;
-    constructor(input, init = {}) {
+    constructor(input, options = undefined) {
+      need(arguments.length, 1, 'Request');
+      const init = dictionary(options, 'Request');
       const source = input instanceof Request ? input : undefined;
-      const method = String(init.method ?? source?.method ?? 'GET');
-      const given = init.body === undefined ? { bytes: source ? peek(source) : null, type: null } : bodyOf(init.body);
-      const upper = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'].includes(method.toUpperCase()) ? method.toUpperCase() : method;
-      if (!isToken(upper)) throw new TypeError(`\`${method}\` is not a method`);
-      if (given.bytes !== null && (upper === 'GET' || upper === 'HEAD')) throw new TypeError(`a \`${upper}\` request has no body`);
-      super(secret, given.bytes);
+      const url = source ? source.#url : new URL(input);
+      if (!source && (url.username !== '' || url.password !== '')) throw new TypeError('the URL of a request must not hold a user name or password');
+      const method = init.method === undefined ? source?.#method ?? 'GET' : `${init.method}`;
+      const own = init.body === undefined || init.body === null ? undefined : bodyOf(init.body);
+      const bytes = own ? own.bytes : source ? peek(source) : null;
+      const upper = METHODS.includes(method.toUpperCase()) ? method.toUpperCase() : method;
+      if (!isToken(upper) || FORBIDDEN.includes(upper.toUpperCase())) throw new TypeError(`\`${method}\` is not a method`);
+      if (bytes !== null && (upper === 'GET' || upper === 'HEAD')) throw new TypeError(`a \`${upper}\` request has no body`);
+      super(secret, bytes);
       this.#method = upper;
-      this.#url = source ? source.url : new URL(input).href;
-      this.#headers = new Headers(init.headers ?? source?.headers);
-      if (given.type !== null && !this.#headers.has('content-type')) this.#headers.set('content-type', given.type);
-      this.#redirect = String(init.redirect === undefined ? source?.redirect ?? 'follow' : init.redirect);
+      this.#url = source ? url : url.href;
+      this.#headers = new Headers(init.headers ?? source?.#headers);
+      if (own && own.type !== null && !this.#headers.has('content-type')) this.#headers.set('content-type', own.type);
+      this.#redirect = init.redirect === undefined ? source?.#redirect ?? 'follow' : `${init.redirect}`;
       if (!['follow', 'error', 'manual'].includes(this.#redirect)) {
         throw new TypeError('`redirect` must be `follow`, `error` or `manual`');
       }
-      this.#signal = init.signal ?? source?.signal ?? null;
+      const signal = init.signal === undefined ? source?.#source : init.signal;
+      if (signal !== undefined && signal !== null && !isSignal(signal)) throw new TypeError('`signal` must be an `AbortSignal`');
+      this.#source = signal;
+      if (source && !own && bytes !== null) use(source);
     }
     get method() {
       return this.#method;
@@ -554,26 +933,45 @@
       return this.#redirect;
     }
     get signal() {
-      return this.#signal;
+      return (this.#signal ??= this.#source instanceof AbortSignal ? dependent([this.#source]) : new AbortSignal(secret));
     }
     clone() {
-      return new Request(this);
+      const copy = new Request(this.#url, {
+        method: this.#method,
+        headers: this.#headers,
+        redirect: this.#redirect,
+        signal: this.#source,
+        body: peek(this),
+      });
+      return copy;
+    }
+    static {
+      sourceOf = request => request.#source;
     }
   }
 
+  let received;
+  const NULL_BODY = [101, 103, 204, 205, 304];
+
   class Response extends Body {
     #status;
-    #statusText;
+    #statusText = '';
     #headers;
     #url = '';
     #redirected = false;
-    constructor(body = null, init = {}) {
+    #type = 'default';
+    constructor(body = null, options = undefined) {
+      const init = dictionary(options, 'Response');
       const given = bodyOf(body);
       super(secret, given.bytes);
-      this.#status = init.status === undefined ? 200 : Number(init.status);
-      if (!(this.#status >= 100 && this.#status <= 999)) throw new RangeError(`\`${init.status}\` is not a status`);
-      this.#statusText = String(init.statusText ?? '');
-      this.#headers = new Headers(init.headers);
+      this.#headers = new Headers(init.headers ?? undefined);
+      this.#status = init.status === undefined ? 200 : Number(init.status) & 0xffff;
+      // What was received may have any.
+      if (init.token === secret) return;
+      if (!(this.#status >= 200 && this.#status <= 599)) throw new RangeError(`\`${init.status}\` is not a status`);
+      this.#statusText = init.statusText === undefined ? '' : `${init.statusText}`;
+      if (!/^[\t \x21-\x7e\x80-\xff]*$/.test(this.#statusText)) throw new TypeError('`statusText` must be one line of text');
+      if (given.bytes !== null && NULL_BODY.includes(this.#status)) throw new TypeError(`a response with status ${this.#status} has no body`);
       if (given.type !== null && !this.#headers.has('content-type')) this.#headers.set('content-type', given.type);
     }
     get status() {
@@ -595,27 +993,43 @@
       return this.#redirected;
     }
     get type() {
-      return 'default';
+      return this.#type;
     }
     clone() {
-      const copy = new Response(peek(this), { status: this.#status, statusText: this.#statusText, headers: this.#headers });
+      const copy = new Response(peek(this), { token: secret, status: this.#status, headers: this.#headers });
+      copy.#statusText = this.#statusText;
       copy.#url = this.#url;
       copy.#redirected = this.#redirected;
+      copy.#type = this.#type;
       return copy;
     }
-    static json(data, init = {}) {
-      const headers = new Headers(init.headers);
+    static json(data, options = undefined) {
+      need(arguments.length, 1, 'Response.json');
+      const text = JSON.stringify(data);
+      if (text === undefined) throw new TypeError('what `Response.json` takes must be JSON');
+      const init = dictionary(options, 'Response.json');
+      const headers = new Headers(init.headers ?? undefined);
       if (!headers.has('content-type')) headers.set('content-type', 'application/json');
-      return new Response(JSON.stringify(data), { ...init, headers });
+      return new Response(text, { status: init.status, statusText: init.statusText, headers });
+    }
+    static redirect(url, status = 302) {
+      need(arguments.length, 1, 'Response.redirect');
+      const { href } = new URL(url);
+      if (![301, 302, 303, 307, 308].includes(Number(status))) throw new RangeError(`\`${status}\` is not the status of a redirect`);
+      return new Response(null, { status, headers: { location: href } });
     }
     static error() {
-      throw new TypeError('`Response.error` is not supported');
+      const response = new Response(null, { token: secret, status: 0 });
+      response.#type = 'error';
+      return response;
     }
-    static #received([status, headers, body, url, redirected]) {
-      const response = new Response(body, { status });
+    static #received(answer) {
+      const response = new Response(answer[2], { token: secret, status: answer[0] });
+      const headers = answer[1];
       for (let i = 0; i < headers.length; i += 2) response.#headers.append(headers[i], headers[i + 1]);
-      response.#url = url;
-      response.#redirected = redirected;
+      response.#url = answer[3];
+      response.#redirected = answer[4];
+      response.#type = 'basic';
       return response;
     }
     static {
@@ -625,18 +1039,27 @@
 
   const send = async (input, init) => {
     const request = new Request(input, init);
-    const { signal } = request;
+    const signal = sourceOf(request);
     if (signal?.aborted) throw signal.reason;
-    const answer = native.fetch(request.method, request.url, [...request.headers].flat(), peek(request) ?? new Uint8Array(), request.redirect);
-    if (typeof signal?.addEventListener !== 'function') return received(await answer);
-    const aborted = new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-    return received(await Promise.race([answer, aborted]));
+    const headers = [];
+    request.headers.forEach((value, name) => {
+      headers[headers.length] = name;
+      headers[headers.length] = value;
+    });
+    const sent = native.fetch(request.method, request.url, headers, peek(request) ?? new Uint8Array(), request.redirect);
+    const isFollowed = signal instanceof AbortSignal;
+    const leave = isFollowed ? follow(signal, sent.takeBack) : undefined;
+    try {
+      return received(await sent.answer);
+    } finally {
+      leave?.();
+    }
   };
 
   define('fetch', function fetch(input, init = undefined) {
     return native.watch(send(input, init));
   });
-  const classes = { AbortSignal, AbortController, URLSearchParams, URL, TextEncoder, TextDecoder, Headers, Request, Response };
+  const classes = { Event, EventTarget, AbortSignal, AbortController, URLSearchParams, URL, TextEncoder, TextDecoder, Headers, Request, Response };
   for (const [name, constructor] of Object.entries(classes)) {
     define(name, constructor);
     tag(constructor, name);
