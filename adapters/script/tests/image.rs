@@ -1,4 +1,5 @@
 //! One image for all scripts of an app, and one instance for the scripts of a call.
+#![allow(clippy::result_large_err, reason = "tests")]
 
 use millrace_core::{
     Json,
