@@ -5,5 +5,6 @@ mod image;
 mod isolation;
 mod left_behind;
 mod limits;
+mod programs;
 mod returned;
 mod support;
