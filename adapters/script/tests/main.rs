@@ -6,6 +6,7 @@ mod image;
 mod isolation;
 mod left_behind;
 mod limits;
+mod programs;
 mod returned;
 mod support;
 mod web;
