@@ -70,6 +70,17 @@ const closed = constructor => {
 };
 const ClosedMap = closed(Map);
 const ClosedWeakMap = closed(WeakMap);
+// As browsers and Node name the time zone; the engine leaves it out.
+for (const name of ['toString', 'toTimeString']) {
+  const plain = free(Date.prototype[name]);
+  const named = {
+    [name]() {
+      const text = plain(this);
+      return text === 'Invalid Date' ? text : `${text} (Coordinated Universal Time)`;
+    },
+  };
+  defineProperty(Date.prototype, name, { __proto__: null, value: named[name], writable: true, enumerable: false, configurable: true });
+}
 // What JSON and indices see as it is.
 const bare = list => setPrototypeOf(list, null);
 const put = (object, name, value) => defineProperty(object, name, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
