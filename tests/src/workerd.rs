@@ -173,7 +173,9 @@ fn binary() -> PathBuf {
 fn describe(folder: &Path, surroundings: &Surroundings<'_>) -> String {
     let mut modules = String::new();
     // The first one is the entry; an empty Worker has no other.
-    let named = ["entry.mjs", "state.mjs", "app.bin", "runtime/index.js", "runtime/index_bg.wasm"].map(PathBuf::from);
+    let named =
+        ["entry.mjs", "state.mjs", "app.bin", "runtime/index.js", "runtime/index_bg.wasm", "runtime/engine.mjs", "runtime/engine.wasm"]
+            .map(PathBuf::from);
     for file in named.into_iter().filter(|file| folder.join(file).is_file()).chain(snippets(folder)) {
         let name = file.display();
         let kind = match file.extension().and_then(|extension| extension.to_str()) {

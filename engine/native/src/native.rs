@@ -1,7 +1,10 @@
 //! Instances on machines: machine code of the module, run by wasmtime.
 
 mod config;
-#[cfg_attr(any(target_os = "linux", target_os = "android"), allow(dead_code, reason = "what stands in where nothing is mapped"))]
+#[cfg_attr(
+    any(target_os = "linux", target_os = "android"),
+    allow(dead_code, reason = "the other way to hold memory, which is tested here")
+)]
 mod copied;
 mod image;
 mod instance;

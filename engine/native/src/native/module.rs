@@ -133,7 +133,7 @@ fn bytes<'a>(caller: &'a mut Caller<'_, State>, from: i32, length: i32) -> Resul
 
 fn read_message(caller: &mut Caller<'_, State>, from: i32, length: i32) -> Result<Message> {
     let (bytes, _) = bytes(caller, from, length)?;
-    Message::read(bytes).ok_or_else(|| wasmtime::Error::msg("a message that is none"))
+    Message::read(bytes).ok_or_else(|| wasmtime::Error::msg("a message that is not a frame"))
 }
 
 fn ask(mut caller: Caller<'_, State>, id: i32, kind: i32, from: i32, length: i32) -> Result<()> {
