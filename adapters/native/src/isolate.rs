@@ -17,7 +17,7 @@ pub enum Order<H> {
     Stop,
 }
 
-/// The stack of an isolate's thread. The script engine recurses on it; what is not used of it takes no memory.
+/// The stack of an isolate's thread. What is not used of it takes no memory.
 pub const STACK_BYTES: usize = 16 << 20;
 
 /// A thread with a runtime of its own that takes jobs of one kind.
