@@ -35,7 +35,7 @@ fn an_exception_names_the_authors_file_line_and_column() {
     app.write("app/tools/boom/handler.ts", HANDLER);
     app.write("app/lib.ts", LIB);
     for (how, thrown, places) in [
-        ("deep", "not a callable function", &["deep (app/lib.ts:7:", "handler_default (app/tools/boom/handler.ts:7:"][..]),
+        ("deep", "not a function", &["deep (app/lib.ts:7:", "handler_default (app/tools/boom/handler.ts:7:"][..]),
         ("later", "boom 92", &["app/tools/boom/handler.ts:9:"]),
         ("query", "no such column: nothing_like_this", &["app/tools/boom/handler.ts"]),
     ] {
