@@ -1,6 +1,9 @@
 //! What a script asks of the host and gets at once.
 
-use std::{cell::RefCell, collections::HashMap};
+use std::{
+    cell::RefCell,
+    collections::{BTreeSet, HashMap},
+};
 
 use futures_util::future::AbortHandle;
 use millrace_core::{
@@ -24,7 +27,7 @@ const MAX_CAUSES: usize = 100;
 pub(crate) struct Bridge<'a> {
     pub(crate) invocation: &'a Invocation<'a>,
     /// The timers and requests that were taken back and that the call does not know of yet.
-    pub(crate) cleared: RefCell<Vec<i32>>,
+    pub(crate) cleared: RefCell<BTreeSet<i32>>,
     /// What ends the requests that were begun.
     pub(crate) requests: RefCell<HashMap<i32, AbortHandle>>,
     /// What the outside said of errors that the script was given, for the log.
@@ -90,7 +93,7 @@ impl Host for Bridge<'_> {
                 let id = said.as_i64().and_then(|id| i32::try_from(id).ok())?;
                 match self.requests.borrow_mut().remove(&id) {
                     Some(request) => request.abort(),
-                    None => self.cleared.borrow_mut().push(id),
+                    None => _ = self.cleared.borrow_mut().insert(id),
                 }
                 return None;
             }

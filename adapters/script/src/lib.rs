@@ -58,7 +58,7 @@ impl Engine {
 
     /// How many instances were made so far: 0 for an app that never called a script.
     #[must_use]
-    pub fn worlds_made(&self) -> usize {
+    pub fn instances_made(&self) -> usize {
         self.pool.made()
     }
 }

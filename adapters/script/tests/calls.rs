@@ -180,7 +180,7 @@ fn a_script_that_never_ends_stops_at_its_deadline() {
     }
     let setup = Setup::new(&[&program("() => 1")]);
     assert_eq!(block_on(setup.start_until(0, &Json::Null, 0)), Err(ScriptFault::TimedOut), "the deadline has passed before");
-    assert_eq!(setup.engine.worlds_made(), 0);
+    assert_eq!(setup.engine.instances_made(), 0);
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn a_call_that_is_dropped_takes_its_world_with_it() {
         }
     }
     assert_eq!(setup.call(1, Json::Null), Ok(Returned::Value(json!("undefined"))));
-    assert_eq!(setup.engine.worlds_made(), 2);
+    assert_eq!(setup.engine.instances_made(), 2);
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn calls_beyond_the_bound_wait_in_line() {
         for call in &mut stuck {
             assert!(poll_once(call.as_mut()).is_pending());
         }
-        assert_eq!(setup.engine.worlds_made(), millrace_script::MAX_ACTIVE);
+        assert_eq!(setup.engine.instances_made(), millrace_script::MAX_ACTIVE);
     }
     // Those are gone, and their places free.
     let payloads = payloads("http://x/");
@@ -529,7 +529,7 @@ fn console_goes_to_the_log() {
 
 #[test]
 fn an_app_without_scripts_never_starts_the_engine() {
-    assert_eq!(millrace_script::Engine::new().worlds_made(), 0);
+    assert_eq!(millrace_script::Engine::new().instances_made(), 0);
 }
 
 #[test]
