@@ -34,7 +34,7 @@ fn the_scripts_of_a_call_share_what_they_do_and_no_other_call_sees_it() {
         assert_eq!(in_call(&setup, &store, 2), value(json!([1, 13, 7])));
         assert_eq!(in_call(&setup, &store, 0), value(json!([3, 14, 7])));
     }
-    assert_eq!(setup.engine.worlds_made(), 1);
+    assert_eq!(setup.engine.instances_made(), 1);
 }
 
 #[test]
@@ -46,10 +46,10 @@ fn scripts_that_run_at_the_same_time_have_an_instance_each() {
     assert!(poll_once(first.as_mut()).is_pending());
     assert_eq!(in_call(&setup, &store, 0), value(json!(1)));
     assert_eq!(block_on(first), value(json!(1)));
-    assert_eq!(setup.engine.worlds_made(), 2);
+    assert_eq!(setup.engine.instances_made(), 2);
     drop(store);
     assert_eq!(setup.call(0, Json::Null), value(json!(1)));
-    assert_eq!(setup.engine.worlds_made(), 2);
+    assert_eq!(setup.engine.instances_made(), 2);
 }
 
 #[test]
@@ -138,9 +138,9 @@ fn a_script_that_takes_what_is_real_is_evaluated_in_each_call_that_uses_it() {
 fn what_is_prepared_is_not_made_again() {
     let setup = Setup::new(&[&program("() => 1")]);
     setup.engine.prepare(&setup.scripts);
-    assert_eq!(setup.engine.worlds_made(), 1);
+    assert_eq!(setup.engine.instances_made(), 1);
     assert_eq!(setup.call(0, Json::Null), value(json!(1)));
-    assert_eq!(setup.engine.worlds_made(), 1);
+    assert_eq!(setup.engine.instances_made(), 1);
 }
 
 fn load(programs: &[&str]) -> (Vec<Script>, Vec<ScriptLoad>) {
@@ -233,5 +233,5 @@ fn five_hundred_scripts_are_one_image() {
     for n in [0, 250, 499] {
         assert_eq!(setup.call(n, Json::Null), value(json!(n)));
     }
-    assert_eq!(setup.engine.worlds_made(), 1);
+    assert_eq!(setup.engine.instances_made(), 1);
 }

@@ -260,7 +260,7 @@ fn module_variables_are_fresh_in_every_call() {
     for _ in 0..3 {
         assert_eq!(setup.call(0, Json::Null), Ok(Returned::Value(json!([1, 1]))));
     }
-    assert_eq!(setup.engine.worlds_made(), 1);
+    assert_eq!(setup.engine.instances_made(), 1);
 }
 
 #[test]
