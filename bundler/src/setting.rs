@@ -91,7 +91,7 @@ static SCRIPT_LIMITS: Record = Record {
     noun: "`limits.script`",
     doc: "The limits of scripts.",
     fields: &[
-        Field::new("loops", Shape::Int(1, i64::MAX), "The work of each script, as rounds of a loop: what is nothing but a loop may go round so often, and built-in functions count, too.").default("2000000"),
+        Field::new("loops", Shape::Int(1, i64::MAX), "The work of each script, as rounds of a loop: what is nothing but a loop may go round so often, and built-in functions count, too.").default("1000000"),
         Field::new("recursion", Shape::Int(1, 10_000), "No effect any more: how deep calls may nest is the same for every script."),
         Field::new("memory", Shape::Size, "The maximum memory of the scripts of one call at any time.").default("64mb"),
         Field::new("output", Shape::Size, "The maximum length of a script's result as JSON.").default("1mb"),
