@@ -363,12 +363,12 @@ fn a_second_build_makes_nothing_anew() {
 }
 
 #[test]
-fn after_a_panic_the_next_request_is_answered() {
+fn a_script_that_takes_more_stack_than_there_is_ends_alone() {
     let folder = tempfile::tempdir().unwrap();
     let files = [
         ("millrace.yaml", "name: greedy\n"),
         ("app/tools/eat/config.yaml", "description: Takes more stack than there is\nhandler: ./handler.ts\n"),
-        // One of the few things that nothing in the engine stops: see docs/scripts.md.
+        // Without a call in between that looks for the end of the stack.
         (
             "app/tools/eat/handler.ts",
             "export default () => {\n  const { get } = Object.getOwnPropertyDescriptor(RegExp.prototype, 'flags')!;\n  return Object.defineProperty({}, 'global', { get }).global;\n};\n",
@@ -391,7 +391,7 @@ fn after_a_panic_the_next_request_is_answered() {
     for _ in 0..2 {
         assert!(call("ok").contains("42"));
         let failed = call("eat");
-        assert!(failed.starts_with("HTTP 500") && failed.contains("-32603"), "{failed}");
+        assert!(failed.starts_with("HTTP 200") && failed.contains("SCRIPT_LIMIT"), "{failed}");
     }
     assert!(call("ok").contains("42"));
 }
