@@ -85,8 +85,8 @@ fn the_script_engine_starts_with_the_first_script() {
         assert_eq!(kit.value("cached-briefly", &json!({"id": 2}))[0]["v"], "two");
         kit.worker().logged("connector=\"d1\"");
         assert_eq!(kit.value("many", &json!({"awaits": 1})), 1);
-        let log = kit.worker().logged("making a script world");
+        let log = kit.worker().logged("the scripts were evaluated");
         let place = |part: &str| log.find(part).unwrap();
-        assert!(place("connector=\"d1\"") < place("making a script world"), "{log}");
+        assert!(place("connector=\"d1\"") < place("the scripts were evaluated"), "{log}");
     });
 }
