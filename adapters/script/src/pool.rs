@@ -19,7 +19,7 @@ use millrace_engine::{Fault, Image, Instance};
 use crate::program::{self, Program};
 
 /// The most calls that are inside the engine at a time; more wait in line. Each has a memory, and a Worker's isolate has no room for as many.
-pub const MAX_ACTIVE: usize = if cfg!(target_arch = "wasm32") { 32 } else { 64 };
+pub const MAX_ACTIVE: usize = if cfg!(target_arch = "wasm32") { 24 } else { 64 };
 
 /// The most instances that are kept while nobody uses them.
 pub const MAX_IDLE: usize = 8;

@@ -17,7 +17,7 @@ use crate::worker_ports::kit::{NEVER, TOKEN, call, wait_for, with_kit};
 
 /// More than the script engine has places.
 const CLIENTS: usize = 70;
-const PLACES: usize = 32;
+const PLACES: usize = 24;
 
 /// Sends a call and does not wait for its answer.
 fn ask(port: u16, tool: &str, arguments: &Json) -> TcpStream {
