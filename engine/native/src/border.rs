@@ -93,7 +93,7 @@ pub enum Step {
     Late,
 }
 
-/// Why a call was ended from outside. The instance is used again after [`Instance::restore`].
+/// Why a call was ended from outside. The instance is used again after `Instance::restore`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Its fuel is used up.

@@ -10,7 +10,7 @@
 //!
 //! # Unsafe code
 //! This crate alone may have any. It is in two places: the machine code, which the build script made of `engine.wasm`, is taken as such
-//! ([`module`]), and on Linux the memory of an instance is a mapping of the image ([`mapped`]).
+//! (`native::module`), and on Linux the memory of an instance is a mapping of the image (`native::mapped`).
 //!
 //! # Processors
 //! The code is for the oldest of their kind: x86-64 without extensions, and ARMv8.0.
