@@ -36,6 +36,26 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// Its name, as scripts and the health endpoint tell it: `timed_out`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Configuration => "configuration",
+            Self::Syntax => "syntax",
+            Self::Constraint => "constraint",
+            Self::Data => "data",
+            Self::Denied => "denied",
+            Self::Credentials => "credentials",
+            Self::TimedOut => "timed_out",
+            Self::Unavailable => "unavailable",
+            Self::Busy => "busy",
+            Self::TooLarge => "too_large",
+            Self::Protocol => "protocol",
+            Self::Expectation => "expectation",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
     /// Whether the same call, sent again later, may succeed.
     #[must_use]
     pub const fn is_retryable(self) -> bool {

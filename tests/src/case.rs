@@ -208,7 +208,7 @@ impl Case {
         let everywhere = fs::read_to_string(&self.expected).unwrap_or_default();
         let expected = match self.exception(host)? {
             Some(exception) if exception == everywhere => {
-                return Err(format!("the exception of {} for {host} is none; remove it", self.expected.display()));
+                return Err(format!("the exception of {} for {host} says what every host answers; remove it", self.expected.display()));
             }
             Some(_) if std::env::var_os("UPDATE_EXPECT").is_some() => return self.update_exception(host, &found),
             Some(exception) => exception,

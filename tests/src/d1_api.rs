@@ -44,10 +44,10 @@ fn answer(database: &Connection, request: &Received) -> Result<Vec<Json>, String
 }
 
 fn one(database: &Connection, body: &Json) -> Result<Json, String> {
-    let sql = body["sql"].as_str().ok_or("`sql` is no text")?;
+    let sql = body["sql"].as_str().ok_or("`sql` is not a text")?;
     let params: Vec<&str> = match &body["params"] {
         Json::Null => Vec::new(),
-        Json::Array(params) => params.iter().map(|param| param.as_str().ok_or("a parameter is no text")).collect::<Result<_, _>>()?,
+        Json::Array(params) => params.iter().map(|param| param.as_str().ok_or("a parameter is not a text")).collect::<Result<_, _>>()?,
         _ => return Err("`params` is not a list".to_owned()),
     };
     run(database, sql, &params).map_err(said)

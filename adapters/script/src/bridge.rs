@@ -46,7 +46,7 @@ impl<'a> Bridge<'a> {
             causes.push(error.source.as_deref().map(Into::into));
             causes.len() - 1
         });
-        json!({"message": error.message, "code": wire::code(error.kind), "cause": cause})
+        json!({"message": error.message, "code": error.kind.as_str(), "cause": cause})
     }
 
     fn must_stop(&self) -> bool {

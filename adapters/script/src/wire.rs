@@ -144,25 +144,6 @@ pub(crate) fn call(invocation: &Invocation<'_>, is_next: bool) -> String {
     message
 }
 
-/// The code of an error of the host.
-pub(crate) fn code(kind: ErrorKind) -> &'static str {
-    match kind {
-        ErrorKind::Configuration => "configuration",
-        ErrorKind::Syntax => "syntax",
-        ErrorKind::Constraint => "constraint",
-        ErrorKind::Data => "data",
-        ErrorKind::Denied => "denied",
-        ErrorKind::Credentials => "credentials",
-        ErrorKind::TimedOut => "timed_out",
-        ErrorKind::Unavailable => "unavailable",
-        ErrorKind::Busy => "busy",
-        ErrorKind::TooLarge => "too_large",
-        ErrorKind::Protocol => "protocol",
-        ErrorKind::Expectation => "expectation",
-        ErrorKind::Cancelled => "cancelled",
-    }
-}
-
 /// What was asked for is not what the prelude asks: it is not, or no longer, ours.
 pub(crate) fn not_understood() -> Error {
     Error::new(ErrorKind::Protocol, "the script asked for something that is not understood")

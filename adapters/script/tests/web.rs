@@ -1,5 +1,5 @@
 //! The web platform as Node has it: the same small programs run here and there.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::{
     io::Write as _,
@@ -9,7 +9,7 @@ use std::{
 use millrace_core::ports::Returned;
 use serde_json::Value as Json;
 
-use crate::support::{Setup, program};
+use crate::support::{Setup, node, program};
 
 /// Bodies of functions. Each returns JSON; what is thrown is compared by its name.
 const PROGRAMS: &[&str] = &[
@@ -145,14 +145,8 @@ fn by_node(programs: &[String]) -> Vec<Json> {
             clearInterval(keep);
         }})();"
     );
-    let mut node = Command::new("node")
-        .env("TZ", "UTC")
-        .arg("--no-warnings")
-        .arg("-")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("`node` is on the path: it is the judge of these tests");
+    let mut node =
+        Command::new(node()).env("TZ", "UTC").arg("--no-warnings").arg("-").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     node.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
     let output = node.wait_with_output().unwrap();
     serde_json::from_slice(&output.stdout).unwrap()

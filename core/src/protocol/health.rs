@@ -30,27 +30,9 @@ pub(super) async fn ready(request: &Request, pipeline: &Pipeline) -> Response {
         .zip(outcomes)
         .map(|(adapter, outcome)| match outcome {
             Ok(()) => json!({ "name": adapter.name, "status": "ok" }),
-            Err(error) => json!({ "name": adapter.name, "status": "error", "kind": kind_name(error.kind) }),
+            Err(error) => json!({ "name": adapter.name, "status": "error", "kind": error.kind.as_str() }),
         })
         .collect();
     let body = json!({ "status": if is_ready { "ok" } else { "unavailable" }, "adapters": adapters });
     http::json(if is_ready { 200 } else { 503 }, serde_json::to_vec(&body).unwrap_or_default())
-}
-
-const fn kind_name(kind: ErrorKind) -> &'static str {
-    match kind {
-        ErrorKind::Configuration => "configuration",
-        ErrorKind::Syntax => "syntax",
-        ErrorKind::Constraint => "constraint",
-        ErrorKind::Data => "data",
-        ErrorKind::Denied => "denied",
-        ErrorKind::Credentials => "credentials",
-        ErrorKind::TimedOut => "timed_out",
-        ErrorKind::Unavailable => "unavailable",
-        ErrorKind::Busy => "busy",
-        ErrorKind::TooLarge => "too_large",
-        ErrorKind::Protocol => "protocol",
-        ErrorKind::Expectation => "expectation",
-        ErrorKind::Cancelled => "cancelled",
-    }
 }

@@ -116,7 +116,7 @@ impl Image {
     pub fn base(prelude: &str, limits: Limits, host: &dyn Host) -> Result<Arc<Self>, Fault> {
         let mut instance = Instance::empty(false)?;
         let heap_end = pointer(limits.memory_bytes);
-        let started = instance.settled(HOST.set(host, || init(&instance.machine, heap_end, SCRIPT_STACK_BYTES)))?;
+        let started = settled(HOST.set(host, || init(&instance.machine, heap_end, SCRIPT_STACK_BYTES)))?;
         // It gives nothing: what is not below zero is well.
         instance.step(if started < 0 { started } else { WAITS })?;
         instance.begin(Limits { memory_bytes: usize::MAX, ..limits })?;
@@ -252,14 +252,8 @@ impl Instance {
     /// Evaluates a script in a machine that never stops.
     fn eval_at_once(&mut self, script: Frame<'_>, heap_end: u32, host: &dyn Host) -> Result<Step, Fault> {
         let frame = self.written(script)?;
-        let state = self.settled(HOST.set(host, || evaluate(&self.machine, &frame, heap_end)))?;
+        let state = settled(HOST.set(host, || evaluate(&self.machine, &frame, heap_end)))?;
         self.step(state)
-    }
-
-    #[expect(clippy::unused_self, reason = "what the machine comes to")]
-    fn settled(&self, state: JsValue) -> Result<i32, Fault> {
-        // An export without a result comes to nothing.
-        number(if state.is_undefined() { JsValue::from(0) } else { state })
     }
 
     /// Waits for what the machine comes to, and does what it wants on the way.
@@ -355,6 +349,11 @@ fn made(suspends: bool) -> JsValue {
 /// As many units as a number of JavaScript counts.
 fn units(fuel: u64) -> f64 {
     fuel.min(1 << 52) as f64
+}
+
+/// What an export came to that does not stop. One without a result comes to nothing.
+fn settled(state: JsValue) -> Result<i32, Fault> {
+    number(if state.is_undefined() { JsValue::from(0) } else { state })
 }
 
 async fn arrived(state: JsValue) -> Result<i32, Fault> {

