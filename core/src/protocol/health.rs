@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{http, request::Request, response::Response};
 use crate::{
-    ErrorKind, Result,
+    Result,
     pipeline::Pipeline,
     ports::{LocalFuture, join_all},
 };
