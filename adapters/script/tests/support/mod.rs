@@ -1,6 +1,6 @@
 //! A host with a clock of its own, and a way to run calls to their end on this thread.
 #![allow(dead_code, unreachable_pub, missing_docs, reason = "each test takes what it needs")]
-#![allow(clippy::panic, clippy::result_large_err, reason = "tests")]
+#![allow(clippy::panic, clippy::result_large_err, clippy::unwrap_used, reason = "tests")]
 
 use std::{
     cell::{Cell, RefCell},
