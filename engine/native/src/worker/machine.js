@@ -15,7 +15,8 @@ const SAY = -6;
 const CLOCK = -7;
 const RANDOM = -8;
 
-/** A memory that is larger than its image by so much is given back: it would stay. */
+/** A memory that is larger than its image by so much is a large one. Of those that nobody uses one is kept: giving back a memory takes V8 its time,
+ * and a large one after the other would pass what the platform allows. */
 const MAX_KEPT_GROWTH = 1 << 20;
 
 /** The most that the memories of an isolate may have, together. The platform ends one that has 128 MB. */
@@ -33,6 +34,9 @@ let engine;
 /** What the memories of this isolate have. */
 let shared = 0;
 
+/** The machine that nobody uses and whose memory is large, if there is one. */
+let spare;
+
 /** The compiled module, once for each isolate. */
 export function install(module) {
   engine = module;
@@ -48,6 +52,8 @@ class Machine {
   isShort = false;
   why = "";
   memory = undefined;
+  /** What its memory is before each call. */
+  image = undefined;
   /** What its memory has of what all share. */
   held = 0;
   exports = undefined;
@@ -108,8 +114,35 @@ class Machine {
   }
 
   release() {
+    if (spare === this) spare = undefined;
     this.hold(0);
     this.forgetAsked();
+  }
+
+  /** Gives its memory back, and begins in a new one. */
+  renew() {
+    this.start();
+    return this.copy();
+  }
+
+  /** Copies the image into its memory. */
+  copy() {
+    const { from, bytes } = this.image;
+    const end = from + bytes.length;
+    const had = this.memory.buffer.byteLength;
+    // Beyond the end of the heap nothing was ever written.
+    const top = had > end ? this.word(this.exports.heap_top) : had;
+    if (had < end) {
+      if (!this.grow(end)) return false;
+      this.memory.grow((end - had + 0xffff) >>> 16);
+    }
+    this.hold(this.memory.buffer.byteLength);
+    const memory = new Uint8Array(this.memory.buffer);
+    memory.set(bytes, from);
+    if (top > end) memory.fill(0, end, top);
+    this.exports.__stack_pointer.value = from;
+    this.exports.depth.value = this.depth;
+    return true;
   }
 
   forgetAsked() {
@@ -120,6 +153,7 @@ class Machine {
   /** Whether the heap may end there. */
   grow(end) {
     if (end > this.held) {
+      if (shared + end - this.held > SHARED_BYTES && spare !== undefined && spare !== this) spare.renew();
       if (this.isDropped || shared + end - this.held > SHARED_BYTES) {
         this.isShort = true;
         return 0;
@@ -332,6 +366,7 @@ export function asks(machine) {
 
 /** Forgets what was asked before. */
 export function begin(machine) {
+  if (spare === machine) spare = undefined;
   machine.asks.length = 0;
   machine.forgetAsked();
   machine.isShort = false;
@@ -356,29 +391,17 @@ export function size({ from, bytes }) {
 }
 
 /** Puts an image back: after it nothing of an earlier call is there. False where there is no memory for it. */
-export function restore(machine, { from, bytes }) {
-  const end = from + bytes.length;
-  let had = machine.memory.buffer.byteLength;
-  let top = had;
+export function restore(machine, image) {
+  machine.image = image;
   // What stopped on the way never goes on.
   machine.goOn = undefined;
-  if (had > end + MAX_KEPT_GROWTH) {
-    machine.start();
-    had = top = machine.memory.buffer.byteLength;
-  } else if (had > end) {
-    // Beyond the end of the heap nothing was ever written.
-    top = machine.word(machine.exports.heap_top);
-  }
-  if (had < end) {
-    if (!machine.grow(end)) return false;
-    machine.memory.grow((end - had + 0xffff) >>> 16);
-  }
-  machine.hold(machine.memory.buffer.byteLength);
-  const memory = new Uint8Array(machine.memory.buffer);
-  memory.set(bytes, from);
-  if (top > end) memory.fill(0, end, top);
-  machine.exports.__stack_pointer.value = from;
-  machine.exports.depth.value = machine.depth;
+  const isLarge = machine.memory.buffer.byteLength > size(image) + MAX_KEPT_GROWTH;
+  if (!machine.copy()) return false;
   begin(machine);
+  if (isLarge) {
+    // The one that was used last is the first that is used again.
+    spare?.renew();
+    spare = machine;
+  }
   return true;
 }
