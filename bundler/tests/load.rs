@@ -77,14 +77,14 @@ fn what_a_module_throws_is_told_at_its_place() {
     ];
     let undefined = |script: &Script| {
         let stack = call(script, "more", "x.a.b") + "    at map (native)\n" + &call(script, "<anonymous>", "more(1)");
-        threw("TypeError: cannot read property 'b' of undefined", stack + "    at load (<prelude>:1:1)\n")
+        threw("TypeError: Cannot read properties of undefined (reading 'b')", stack + "    at load (<prelude>:1:1)\n")
     };
     let once = "    Modules run once, before any call: with this, no call could be answered.";
     expect(
         &files,
         &[("app/tools/a/handler.ts", &undefined), ("app/tools/c/handler.ts", &|_| threw("x", String::new()))],
         &[
-            "app/lib.ts:3:25+0 error: the script cannot be loaded: TypeError: cannot read property 'b' of undefined",
+            "app/lib.ts:3:25+0 error: the script cannot be loaded: TypeError: Cannot read properties of undefined (reading 'b')",
             once,
             "app/tools/c/handler.ts:1:1+0 error: the script cannot be loaded: x",
             once,

@@ -170,7 +170,7 @@ fn the_loader_says_what_came_of_each_script() {
         faults,
         [
             None,
-            Some("TypeError: cannot read property 'b' of undefined"),
+            Some("TypeError: Cannot read properties of undefined (reading 'b')"),
             Some("SyntaxError: Unexpected identifier 'b'"),
             Some("its modules do more work than 6250000 rounds of a loop are"),
             Some("text"),

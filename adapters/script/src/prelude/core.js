@@ -924,7 +924,7 @@ const limitOf = value => {
   try {
     if (value instanceof InternalError && text === 'out of memory') return 'memory';
     if (value instanceof InternalError && text === 'string too long') return 'memory';
-    if (value instanceof RangeError && text === 'invalid string length') return 'memory';
+    if (value instanceof RangeError && text === 'Invalid string length') return 'memory';
     if (value instanceof RangeError && text === 'Maximum call stack size exceeded') return 'stack';
   } catch {}
   return undefined;
