@@ -39,7 +39,7 @@ pub(crate) fn attach(memory: &Memory, store: &mut Store<State>, image: &Bytes) -
 
 /// Puts an image back.
 #[expect(clippy::unnecessary_wraps, reason = "as where it is mapped")]
-pub(crate) fn restore(memory: &Memory, store: &mut Store<State>, image: &Bytes, stack_pointer: usize) -> Result<()> {
+pub(crate) fn restore(memory: &Memory, store: &mut Store<State>, image: &Bytes, stack_pointer: usize, _: u32) -> Result<()> {
     copy(memory.data_mut(store), image, stack_pointer);
     Ok(())
 }

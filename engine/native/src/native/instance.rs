@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// An instance that a call has made larger than its image by so much is not used again: its memory would stay.
-const MAX_KEPT_GROWTH: usize = 16 << 20;
+const MAX_KEPT_GROWTH: usize = 4 << 20;
 
 /// A copy of an image in which calls run, one at a time.
 pub struct Instance {
@@ -35,6 +35,8 @@ pub struct Instance {
     places: Places,
     /// Whether a call was in it since it was restored.
     is_used: bool,
+    /// How often the image was put back.
+    restored: u32,
     /// The longest message.
     max_message: usize,
 }
@@ -97,7 +99,19 @@ impl Instance {
         let places = Places { heap_top: place(heap_top), out: place(out), out_length: place(out_length) };
         let state = store.data_mut();
         (state.memory, state.fuel) = (Some(memory), Some(fuel));
-        Ok(Self { image: None, store, memory, stack_pointer, fuel, depth, exports, places, is_used: false, max_message: usize::MAX })
+        Ok(Self {
+            image: None,
+            store,
+            memory,
+            stack_pointer,
+            fuel,
+            depth,
+            exports,
+            places,
+            is_used: false,
+            restored: 0,
+            max_message: usize::MAX,
+        })
     }
 
     /// Starts the engine. Its heap may end at `heap_end`.
@@ -120,7 +134,9 @@ impl Instance {
         if self.memory.data_size(&self.store) > image.bytes().len() + MAX_KEPT_GROWTH {
             *self = Self::new(&image)?;
         } else {
-            mapped::restore(&self.memory, &mut self.store, image.held(), image.stack_pointer() as usize).map_err(broken)?;
+            self.restored = self.restored.wrapping_add(1);
+            let stack_pointer = image.stack_pointer() as usize;
+            mapped::restore(&self.memory, &mut self.store, image.held(), stack_pointer, self.restored).map_err(broken)?;
             let stack_pointer = image.stack_pointer().cast_signed();
             self.stack_pointer.set(&mut self.store, Val::I32(stack_pointer)).map_err(broken)?;
             self.depth.set(&mut self.store, Val::I32(DEPTH_START)).map_err(broken)?;

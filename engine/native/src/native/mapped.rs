@@ -27,6 +27,8 @@ use crate::WASM_PAGE;
 
 /// From so many touched pages on they are given back to the system, so that the next call does not find them touched again.
 const MANY_PAGES: usize = 512;
+/// Every so many calls they are given back, too: what one call has touched, all that follow would put back.
+const KEPT_FOR: u32 = 32;
 
 /// An entry of pagemap: the page is in memory, or swapped out.
 const PRESENT_OR_SWAPPED: u64 = 0b11 << 62;
@@ -198,14 +200,14 @@ pub(crate) fn attach(memory: &Memory, store: &mut Store<State>, image: &Bytes) -
     Ok(())
 }
 
-/// Puts an image back.
-pub(crate) fn restore(memory: &Memory, store: &mut Store<State>, image: &Bytes, stack_pointer: usize) -> Result<()> {
+/// Puts an image back, for the time with that number.
+pub(crate) fn restore(memory: &Memory, store: &mut Store<State>, image: &Bytes, stack_pointer: usize, times: u32) -> Result<()> {
     let data = memory.data_mut(store);
     let Some(touched) = image.file.as_ref().and_then(|_| Touched::of(data)) else {
         copied::copy(data, image, stack_pointer);
         return Ok(());
     };
-    if touched.pages > MANY_PAGES {
+    if touched.pages > MANY_PAGES || times.is_multiple_of(KEPT_FOR) {
         // SAFETY: the place is this memory, which is borrowed. What is dropped there is read anew: from the image's file, and as zeros behind it.
         unsafe { madvise(data.as_mut_ptr().cast(), data.len(), Advice::LinuxDontNeed) }?;
         return Ok(());
@@ -233,12 +235,12 @@ impl Touched {
         let pagemap = PAGEMAP.get_or_init(|| File::open("/proc/self/pagemap").ok()).as_ref()?;
         let page = page_size();
         let first = memory.as_ptr().addr() / page;
-        let mut entries = [0; 4096];
+        let mut entries = [0; 16 << 10];
         let (mut ranges, mut pages) = (Vec::<Range<usize>>::new(), 0);
         let all = memory.len() / page;
         let mut done = 0;
         while done < all {
-            let wanted = &mut entries[..((all - done) * ENTRY_BYTES).min(4096)];
+            let wanted = &mut entries[..((all - done) * ENTRY_BYTES).min(16 << 10)];
             pagemap.read_exact_at(wanted, ((first + done) * ENTRY_BYTES) as u64).ok()?;
             for (index, entry) in wanted.as_chunks::<ENTRY_BYTES>().0.iter().enumerate() {
                 let entry = u64::from_ne_bytes(*entry);
