@@ -19,14 +19,14 @@
 
 mod border;
 mod frame;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(all(not(target_arch = "wasm32"), feature = "wasmtime"))]
 mod native;
 #[cfg(target_arch = "wasm32")]
 mod worker;
 
 pub use border::{Ask, Fault, Host, Limits, Step, Ticket};
 pub use frame::{Frame, Message};
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(all(not(target_arch = "wasm32"), feature = "wasmtime"))]
 pub use native::{Image, Instance, Loader};
 #[cfg(target_arch = "wasm32")]
 pub use worker::{Image, Instance, Loader, set_module};

@@ -19,10 +19,6 @@ fn needs(app: &App, part: WorkerPart) -> bool {
     app.adapters.iter().any(|adapter| part_of(adapter) == Some(part))
 }
 
-/// What `cargo build` makes when nobody says anything.
-#[cfg(any(feature = "checkout", test))]
-const DEFAULT: &str = "scripts";
-
 /// A set of parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Parts(Vec<&'static str>);
@@ -42,12 +38,6 @@ impl Parts {
     #[cfg(any(feature = "checkout", test))]
     pub(super) fn features(&self) -> String {
         self.0.join(",")
-    }
-
-    /// What an ordinary build has.
-    #[cfg(any(feature = "checkout", test))]
-    pub(super) fn is_default(&self) -> bool {
-        self.features() == DEFAULT
     }
 
     /// Whether the script engine is among them.
@@ -80,14 +70,14 @@ mod tests {
     #[test]
     fn sets_are_named_and_found_by_what_they_have() {
         let set = |parts: &[&'static str]| Parts(parts.to_vec());
-        let cases: [(Parts, &str, &str, bool, &[&str]); 4] = [
-            (set(&[]), "lean", "", false, &["lean", "scripts", "tcp", "scripts-tcp"]),
-            (set(&["scripts"]), "scripts", "scripts", true, &["scripts", "scripts-tcp"]),
-            (set(&["tcp"]), "tcp", "tcp", false, &["tcp", "scripts-tcp"]),
-            (set(&["scripts", "tcp"]), "scripts-tcp", "scripts,tcp", false, &["scripts-tcp"]),
+        let cases: [(Parts, &str, &str, &[&str]); 4] = [
+            (set(&[]), "lean", "", &["lean", "scripts", "tcp", "scripts-tcp"]),
+            (set(&["scripts"]), "scripts", "scripts", &["scripts", "scripts-tcp"]),
+            (set(&["tcp"]), "tcp", "tcp", &["tcp", "scripts-tcp"]),
+            (set(&["scripts", "tcp"]), "scripts-tcp", "scripts,tcp", &["scripts-tcp"]),
         ];
-        for (parts, name, features, is_default, sufficient) in cases {
-            assert_eq!((parts.name().as_str(), parts.features().as_str(), parts.is_default()), (name, features, is_default));
+        for (parts, name, features, sufficient) in cases {
+            assert_eq!((parts.name().as_str(), parts.features().as_str()), (name, features));
             assert_eq!(parts.sufficient(), sufficient);
         }
     }

@@ -67,28 +67,31 @@ pub(super) fn made_in(root: &Path, parts: &Parts) -> CommandResult<PathBuf> {
 
 /// Runs cargo; it does nothing where nothing changed. Gives the wasm module's path.
 fn compile(root: &Path, parts: &Parts) -> CommandResult<PathBuf> {
-    // Cargo keeps one module a folder, whatever its features: with one folder for all, each set would throw away the last.
-    let folder = |own: PathBuf| if parts.is_default() { own } else { own.join("worker-runtime/cargo").join(parts.name()) };
     let toolchain = root.join("target/tools/wasm-toolchain/bin");
+    let own = if toolchain.is_dir() { target(root).join("wasm") } else { target(root) };
+    // As cargo names the files of an example.
+    let module = format!("{}.wasm", parts.name().replace('-', "_"));
+    // Said before cargo is silent for minutes; a change of the sources is told by cargo itself.
+    if !own.join("wasm32-unknown-unknown/worker/examples").join(&module).is_file() {
+        note(format_args!(
+            "compiling the Worker's runtime `{}` from the sources in `{}` (some minutes; once for all apps that need the same)",
+            parts.name(),
+            root.display()
+        ));
+    }
     let mut cargo = match toolchain.is_dir() {
         // A toolchain of its own, where rustup cannot fetch the target: nothing that it makes fits the other's.
         true => {
             let mut cargo = Command::new(toolchain.join("cargo"));
-            cargo.env("RUSTC", toolchain.join("rustc")).env("CARGO_TARGET_DIR", folder(target(root).join("wasm")));
+            cargo.env("RUSTC", toolchain.join("rustc")).env("CARGO_TARGET_DIR", own);
             cargo.env_remove("CARGO_BUILD_BUILD_DIR").env_remove("RUSTUP_TOOLCHAIN");
             cargo
         }
-        false => {
-            let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-            if !parts.is_default() {
-                cargo.env("CARGO_TARGET_DIR", folder(target(root)));
-            }
-            cargo
-        }
+        false => Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into())),
     };
     cargo
         .args(["build", "--locked", "--package", "millrace-worker", "--target", "wasm32-unknown-unknown", "--profile", "worker"])
-        .args(["--no-default-features", "--features", &parts.features()])
+        .args(["--example", &parts.name(), "--no-default-features", "--features", &parts.features()])
         .args(["--message-format", "json-render-diagnostics"])
         .current_dir(root)
         .stderr(Stdio::inherit());
@@ -101,7 +104,7 @@ fn compile(root: &Path, parts: &Parts) -> CommandResult<PathBuf> {
     let wasm = |line: &str| {
         let message: Json = serde_json::from_str(line).ok()?;
         let files = message.get("filenames")?.as_array()?;
-        files.iter().filter_map(Json::as_str).find(|file| file.ends_with("millrace_worker.wasm")).map(PathBuf::from)
+        files.iter().filter_map(Json::as_str).find(|file| file.ends_with(&module)).map(PathBuf::from)
     };
     let found = String::from_utf8_lossy(&output.stdout).lines().filter_map(wasm).next_back();
     found.ok_or_else(|| CommandError::Wrong("cargo names no wasm module".into()))
