@@ -191,10 +191,22 @@ fn joined(mut rest: &[u8]) -> Vec<u8> {
 /// Where the host does not come up.
 #[must_use]
 pub fn run(group: &Group) -> Vec<Vec<String>> {
+    run_logging(group).0
+}
+
+/// The same, and what the host has logged, at the level `debug`.
+///
+/// # Panics
+/// As [`run`].
+#[must_use]
+pub fn run_logging(group: &Group) -> (Vec<Vec<String>>, String) {
     let folder = group.install();
+    let log = folder.path().join("stderr.log");
     // Without it, `dev` would make a key for the run, and answer other than a deployment without one.
     let no_key = ("MILLRACE_STATE_KEY".to_owned(), String::new());
     let env: Vec<_> = std::iter::once(no_key).chain(group.env.iter().cloned()).collect();
-    let host = Host::dev(folder.path(), &env);
-    group.cases.iter().map(|case| case.requests.iter().map(|request| host.send(request)).collect()).collect()
+    let host = Host::dev_logging(folder.path(), &env, "debug", &log);
+    let answers = group.cases.iter().map(|case| case.requests.iter().map(|request| host.send(request)).collect()).collect();
+    drop(host);
+    (answers, std::fs::read_to_string(&log).unwrap_or_else(|error| panic!("{}: {error}", log.display())))
 }

@@ -1,6 +1,10 @@
 //! Every case through every host: the answers of the core are the expected ones, twice, and every host gives the same bytes.
 
-use std::{cell::RefCell, collections::BTreeSet, fs};
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeSet,
+    fs,
+};
 
 use millrace_core::protocol::QUIRKS;
 use millrace_tests::{
@@ -32,8 +36,14 @@ fn the_core_answers_the_same_again() {
 }
 
 #[test]
-fn the_local_host_answers_the_same() {
-    check("local host", local::run);
+fn the_local_host_answers_the_same_and_logs_no_secret() {
+    let lines = Cell::new(0);
+    check("local host", |group| {
+        let (answers, log) = local::run_logging(group);
+        lines.set(lines.get() + group.check_log("local host", &log));
+        answers
+    });
+    assert!(lines.get() > 100 || !is_everything_selected(), "only {} lines were logged: the test has nothing to read", lines.get());
 }
 
 #[test]
