@@ -19,6 +19,8 @@ use crate::output::{CommandError, CommandResult, note};
 
 /// Names how the JavaScript around the module is made: a change of [`finish`] is a new name, or a runtime that is there would be taken.
 const GLUE: &str = "each import once, and the script engine";
+/// What cargo makes.
+const MODULE: &str = "millrace_worker.wasm";
 /// The script engine's module, below the checkout, and what the runtime has of it.
 const ENGINE: &str = "engine/engine.wasm";
 const ENGINE_WASM: &str = "engine.wasm";
@@ -70,6 +72,15 @@ fn compile(root: &Path, parts: &Parts) -> CommandResult<PathBuf> {
     // Cargo keeps one module a folder, whatever its features: with one folder for all, each set would throw away the last.
     let folder = |own: PathBuf| if parts.is_default() { own } else { own.join("worker-runtime/cargo").join(parts.name()) };
     let toolchain = root.join("target/tools/wasm-toolchain/bin");
+    let own = if toolchain.is_dir() { target(root).join("wasm") } else { target(root) };
+    // Said before cargo is silent for minutes; a change of the sources is told by cargo itself.
+    if !folder(own).join("wasm32-unknown-unknown/worker").join(MODULE).is_file() {
+        note(format_args!(
+            "compiling the Worker's runtime `{}` from the sources in `{}` (some minutes; once for all apps that need the same)",
+            parts.name(),
+            root.display()
+        ));
+    }
     let mut cargo = match toolchain.is_dir() {
         // A toolchain of its own, where rustup cannot fetch the target: nothing that it makes fits the other's.
         true => {
@@ -101,7 +112,7 @@ fn compile(root: &Path, parts: &Parts) -> CommandResult<PathBuf> {
     let wasm = |line: &str| {
         let message: Json = serde_json::from_str(line).ok()?;
         let files = message.get("filenames")?.as_array()?;
-        files.iter().filter_map(Json::as_str).find(|file| file.ends_with("millrace_worker.wasm")).map(PathBuf::from)
+        files.iter().filter_map(Json::as_str).find(|file| file.ends_with(MODULE)).map(PathBuf::from)
     };
     let found = String::from_utf8_lossy(&output.stdout).lines().filter_map(wasm).next_back();
     found.ok_or_else(|| CommandError::Wrong("cargo names no wasm module".into()))
