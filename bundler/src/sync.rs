@@ -46,7 +46,7 @@ pub(crate) static TOOL_SYNC: Record = Record {
         Field::new(
             "reads",
             Shape::List(&Shape::Text),
-            "Tables that the statement reads without naming them, as a view does: `orders`, or `adapter:orders`.",
+            "Tables that the statement reads without naming them, as a view does, or that a handler with `cache` reads: `orders`, or `adapter:orders`.",
         ),
         Field::new(
             "writes",
@@ -228,9 +228,20 @@ pub(crate) fn read(compiler: &mut Compiler<'_>, root: &SyncPolicies, tool: Synce
     }
     let by_hand = |compiler: &mut Compiler<'_>, adapters: &mut Adapters, key| tables_by_hand(compiler, &tool, node, key, adapters);
     let (reads_by_hand, writes_by_hand) = (by_hand(compiler, adapters, "reads"), by_hand(compiler, adapters, "writes"));
+    // Nothing shows what a handler reads.
+    let is_cached_script = tool.is_cached && matches!(tool.execute, Execute::Script(_));
+    let reads_by_hand = match is_cached_script && node.at("reads").is_none() {
+        true => (0..).zip(&adapters.list).map(|(index, _)| (index, TableSet::All)).collect(),
+        false => reads_by_hand,
+    };
     if let Some(reads) = node.at("reads").filter(|_| !tool.is_cached && (writes || matches!(tool.execute, Execute::Script(_)))) {
         let message = "`reads` has no effect: results of this tool are never cached";
-        compiler.warning(document, reads.range.clone(), message, "Remove it. Only results of statements that read are cached.");
+        compiler.warning(
+            document,
+            reads.range.clone(),
+            message,
+            "Remove it. Only results of statements that read are cached, and of handlers with `kind: query` and `cache`.",
+        );
     }
     if let Some(writes) = node.at("writes").filter(|_| tool.kind == "query") {
         let help = "Give the tool `kind: mutation`, or remove `writes`.";

@@ -108,7 +108,7 @@ pub(crate) static TOOL: Record = Record {
         Field::new("mappers", Shape::Record(&MAPPERS), "Scripts that change what goes in and comes out."),
         Field::new("auth", Shape::Record(&AUTH), "Who may call."),
         Field::new("tenant", Shape::Record(&tenant::TOOL_TENANT), "Opts the tool out of what the `tenant` of its adapter demands."),
-        Field::new("cache", Shape::Record(&CACHE), "The cache of a tool whose statement only reads."),
+        Field::new("cache", Shape::Record(&CACHE), "The cache of a tool that only reads: one with such a statement, or a handler with `kind: query`."),
         Field::new(
             "idempotency",
             Shape::Record(&idempotency::IDEMPOTENCY),
@@ -159,7 +159,7 @@ static MAPPERS: Record = Record {
 static CACHE: Record = Record {
     name: "cache",
     noun: "`cache`",
-    doc: "The cache of a tool whose statement only reads.",
+    doc: "The cache of a tool that only reads: one with such a statement, or a handler with `kind: query`.",
     fields: &[
         Field::new("enabled", Shape::Bool, "Whether results are cached.").default("true if the tool has a `cache` block, else the root's"),
         Field::new("ttl", Shape::Int(1, 31_536_000), "How long a result is cached, in seconds.").default("the root's"),
@@ -169,6 +169,14 @@ static CACHE: Record = Record {
             "Who shares a result: everyone, or callers with the same principal.",
         )
         .default("principal if the tool has auth, else public"),
+        Field::new(
+            "key",
+            Shape::Text,
+            "Of a tool with a handler: what calls with the same result have in common, with placeholders: `{{ inputs.city }}`. What a caller's \
+             `ctx` and connections have is always a part of it.",
+        )
+        .filled()
+        .default("all inputs"),
     ],
 };
 
@@ -312,7 +320,7 @@ fn read(
     let reads = execute.access().is_some_and(Access::reads);
     let kind = kind(compiler, &reading, &execute, reads);
     let on_too_many = too_many::read(compiler, &reading, &execute);
-    let cache = cache::read(compiler, &reading, reads && kind == "query", auth.as_ref());
+    let cache = cache::read(compiler, &reading, (&execute, kind), auth.as_ref(), &scope_of_key);
     let idempotency = idempotency::read(compiler, &reading, &scope_of_key, &inputs, &execute, kind, adapters);
     let tables = tables.flatten();
     let used = execute.adapter().and_then(|adapter| adapters.list.get(adapter as usize));

@@ -1,4 +1,4 @@
-//! `millrace.d.ts`: the types of what scripts get, for editors and `tsc`.
+//! `millrace.d.ts`: the types of what scripts get, for editors and `tsc`: their globals, the module `"millrace"`, and what the app says.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,13 @@ use millrace_core::{
 
 use crate::lock::ToolStatement;
 
-/// The declarations of the module `"millrace"` for an app: its functions, the `ctx` and the payload of each kind of script, and the
+/// The globals of scripts, and the declarations of the module `"millrace"` for an app: its functions, the `ctx` and the payload of each kind of script, and the
 /// inputs of every tool, and what the statements return of which a lock file says so.
 ///
 /// The text is valid TypeScript whatever the app's names are, and the same for the same app.
 #[must_use]
 pub fn declarations(app: &App, statements: &[ToolStatement]) -> String {
-    let mut out = String::from(HEAD);
+    let mut out = [HEAD, GLOBALS, MODULE].concat();
     let names = interface_names(app);
     out.push_str(&env(app));
     out.push_str(&context(app));
@@ -24,15 +24,21 @@ pub fn declarations(app: &App, statements: &[ToolStatement]) -> String {
         out.push_str(&format!("\n  /** The inputs of the tool `{}`, checked and with their defaults. */\n", comment(&tool.name)));
         // What concerns the presentation is taken out before a script sees the inputs.
         let presenter = tool.returns.and_then(|place| app.presenters.get(place as usize));
-        let is_added = |input: &Input| {
-            presenter.is_some_and(|presenter| match input.name.as_str() {
+        let is_added = |name: &str| {
+            presenter.is_some_and(|presenter| match name {
                 SELECT_INPUT => presenter.select,
                 FORMAT_INPUT => presenter.format == TextFormat::Input,
                 _ => false,
             })
         };
-        let own: Vec<Input> = tool.inputs.iter().filter(|input| !is_added(input)).cloned().collect();
-        out.push_str(&format!("  export interface {name} {}\n", fields(&own, 1)));
+        let schema = tool.input_schema.as_ref().and_then(|schema| serde_json::from_str(schema).ok());
+        match schema {
+            Some(schema) => out.push_str(&format!("  export type {name} = {};\n", of_schema(&schema, 1, &is_added))),
+            None => {
+                let own: Vec<Input> = tool.inputs.iter().filter(|input| !is_added(&input.name)).cloned().collect();
+                out.push_str(&format!("  export interface {name} {}\n", fields(&own, 1)));
+            }
+        }
     }
     out.push_str("\n  /** The tools of the app, and their inputs. */\n  export interface Tools {\n");
     for (tool, name) in app.tools.iter().zip(&names) {
@@ -116,7 +122,16 @@ fn of_field(app: &App, field: &PresentedField, depth: usize) -> String {
     if field.nullable { format!("{text} | null") } else { text }
 }
 
-const HEAD: &str = r#"// Written by `millrace types`. Do not edit: the next run overwrites it.
+/// How `millrace.d.ts` begins: a file that begins otherwise is somebody else's.
+pub const HEAD: &str = "// Written by `millrace types`. Do not edit: the next run overwrites it.\n";
+
+/// The libraries of TypeScript whose globals scripts have, for `lib` of `tsconfig.json`; [`declarations`] has the other globals.
+pub const LIBRARIES: [&str; 2] = ["ES2025", "ESNext.Disposable"];
+
+/// The globals that no library of the language declares. A test writes it from what the engine has.
+const GLOBALS: &str = include_str!("types/globals.d.ts");
+
+const MODULE: &str = r#"
 declare module "millrace" {
   /**
    * A value of JSON. An integer beyond ±(2^53 − 1) is a bigint, in inputs and in rows. A bigint in a result becomes a number up to there, else
@@ -297,13 +312,6 @@ declare module "millrace" {
     readonly capabilities: ReadonlyArray<"elicitation" | "sampling" | "roots">;
   }
 
-  /** Whether the call was abandoned. */
-  export interface Signal {
-    readonly aborted: boolean;
-    readonly reason: unknown;
-    throwIfAborted(): void;
-  }
-
   /** Lines in the log of the server, and for a caller that asks for them. */
   export interface Log {
     debug(...values: unknown[]): void;
@@ -318,18 +326,28 @@ declare module "millrace" {
     query<Row = { [column: string]: Json }>(statement: string, params?: readonly unknown[]): Promise<Row[]>;
   }
 
+  /** What scripts keep for a while, for each caller apart. It may be gone at any time. A call uses it at most 100 times. */
+  export interface Cache {
+    /** What was put there under the key; `undefined` where nothing is. */
+    get<Value = any>(key: string): Promise<Value | undefined>;
+    /** Keeps a value of JSON, of at most 262,144 bytes, for `ttl` seconds at the most. */
+    put(key: string, value: unknown, options: { ttl: number }): Promise<void>;
+  }
+
   /** The second argument of every script. It is frozen. */
   export interface Context extends Values {
     /** Who calls; absent if the tool has no `auth`. */
     readonly auth?: Auth;
     readonly request: Request;
     readonly env: Env;
-    readonly signal: Signal;
+    /** Aborted when the caller goes away, or the deadline passes. */
+    readonly signal: AbortSignal;
     readonly log: Log;
     /** Reports progress to the caller. */
     progress(done: number, total?: number, message?: string): void;
     /** One of the app's connections. */
     db(adapter: Adapter): Database;
+    readonly cache: Cache;
     /** What context factories and middleware add. */
     readonly [key: string]: any;
   }
@@ -490,6 +508,55 @@ fn of_input(input: &Input, depth: usize) -> String {
         union(input.allowed.iter().map(|literal| literal.0.to_string()).collect(), "never")
     };
     if input.nullable { format!("{text} | null") } else { text }
+}
+
+/// A type of what a JSON Schema lets in, as far as the words say that a type can be made of; `is_added` says which properties are no part of it.
+fn of_schema(schema: &serde_json::Value, depth: usize, is_added: &dyn Fn(&str) -> bool) -> String {
+    let inner = |schema: &serde_json::Value| of_schema(schema, depth, &|_| false);
+    let list = |key: &str| schema.get(key).and_then(serde_json::Value::as_array);
+    if let Some(allowed) = list("enum") {
+        return union(allowed.iter().map(literal).collect(), "never");
+    }
+    if let Some(only) = schema.get("const") {
+        return literal(only);
+    }
+    if let Some(choices) = list("anyOf").or_else(|| list("oneOf")) {
+        return format!("({})", union(choices.iter().map(inner).collect(), "Json"));
+    }
+    let of_word = |word: &str| match word {
+        "string" => "string".to_owned(),
+        "integer" => "number | bigint".to_owned(),
+        "number" => "number".to_owned(),
+        "boolean" => "boolean".to_owned(),
+        "null" => "null".to_owned(),
+        "array" => schema.get("items").map_or_else(|| "Json[]".to_owned(), |items| format!("Array<{}>", inner(items))),
+        "object" => {
+            let Some(properties) = schema.get("properties").and_then(serde_json::Value::as_object).filter(|known| !known.is_empty()) else {
+                return "{ [key: string]: Json }".to_owned();
+            };
+            let required: Vec<&str> = list("required").into_iter().flatten().filter_map(serde_json::Value::as_str).collect();
+            let indent = "  ".repeat(depth);
+            let mut out = String::from("{\n");
+            for (name, property) in properties.iter().filter(|(name, _)| !is_added(name)) {
+                let absent = if required.contains(&name.as_str()) { "" } else { "?" };
+                out.push_str(&format!("{indent}  {}{absent}: {};\n", quoted(name), of_schema(property, depth + 1, &|_| false)));
+            }
+            out.push_str(&format!("{indent}}}"));
+            out
+        }
+        _ => "Json".to_owned(),
+    };
+    match schema.get("type") {
+        Some(serde_json::Value::String(word)) => of_word(word),
+        Some(serde_json::Value::Array(words)) => union(words.iter().filter_map(serde_json::Value::as_str).map(of_word).collect(), "Json"),
+        _ if schema.get("properties").is_some() => of_word("object"),
+        _ => "Json".to_owned(),
+    }
+}
+
+/// A value of JSON as a type.
+fn literal(value: &serde_json::Value) -> String {
+    if value.is_array() || value.is_object() { "Json".to_owned() } else { value.to_string() }
 }
 
 fn of_kind(input: &Input, depth: usize) -> String {

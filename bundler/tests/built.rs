@@ -55,7 +55,7 @@ fn settings_are_inherited_and_filled_in() {
     assert_eq!(adapter.connection_string.0, [EnvPart::Env("DATABASE".into())]);
     assert!(adapter.seed.as_deref().unwrap().starts_with("CREATE TABLE orders"));
     let [find, total] = app.tools.as_slice() else { panic!("two tools") };
-    assert_eq!(find.cache, Some(Cache { ttl_s: 60, scope: CacheScope::Public }));
+    assert_eq!(find.cache, Some(Cache { ttl_s: 60, scope: CacheScope::Public, key: None }));
     assert_eq!(total.cache, None, "the root's cache is not for tools that write");
     assert_eq!((find.limits.timeout_ms, find.limits.output_bytes), (10_000, 64 << 10));
     assert_eq!((find.limits.script.loops, find.limits.script.memory_bytes), (5, 64 << 20));
@@ -185,7 +185,7 @@ fn an_app_of_hyperterse_keeps_its_ways() {
     let (files, _) = split(include_str!("cases/hyperterse-root.txt"));
     let app = build(&files).app.unwrap();
     assert_eq!((app.server.port, app.version.as_str()), (9000, "1.2.0"));
-    assert_eq!(app.tools[0].cache.map(|cache| cache.ttl_s), Some(30));
+    assert_eq!(app.tools[0].cache.as_ref().map(|cache| cache.ttl_s), Some(30));
     assert!(app.tools[0].results_as_rows);
     assert!(app.tools[0].descriptor.contains("Tool generated from app tool: find-order"));
 }

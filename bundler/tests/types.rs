@@ -210,6 +210,33 @@ fn declarations_say_what_the_app_says() {
     if let Some(path) = std::env::var_os("MILLRACE_TYPES_OUT") {
         std::fs::write(path, &text).unwrap();
     }
+    let mut described = app();
+    described.tools[1].input_schema = Some(
+        json!({
+            "type": "object",
+            "properties": {
+                "id": { "type": "integer" },
+                "kind": { "enum": ["a", 1, null] },
+                "tags": { "type": "array", "items": { "type": ["string", "null"] } },
+                "any": {},
+                "one": { "anyOf": [{ "type": "boolean" }, { "type": "object", "properties": { "x": { "const": 2 } }, "required": ["x"] }] },
+                "map": { "type": "object" },
+            },
+            "required": ["id", "kind"],
+        })
+        .to_string(),
+    );
+    let text = declarations(&described, &[]);
+    for expected in [
+        "  export type GetUser2Inputs = {\n",
+        "    \"id\": number | bigint;\n",
+        "    \"kind\": \"a\" | 1 | null;\n",
+        "    \"tags\"?: Array<null | string>;\n    \"any\"?: Json;\n",
+        "    \"one\"?: (boolean | {\n      \"x\": 2;\n    });\n    \"map\"?: { [key: string]: Json };\n  };\n",
+    ] {
+        assert!(text.contains(expected), "wanted\n{expected}\nin\n{text}");
+    }
+    let text = declarations(&app(), &[]);
     for expected in [
         "  export interface GetUserInputs {\n    \"id\": number | bigint;\n    \"note\"?: string;\n    \"format\": \"json\" | \"toon\";\n    \"list\": Array<1 | 2>;\n    \"o\": {\n      \"a-b\": string;\n      \"c\": number | null;\n    } | null;\n    \"any\": Json;\n  }\n",
         "  export interface GetUser2Inputs {}\n",

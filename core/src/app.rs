@@ -445,12 +445,14 @@ pub struct Input {
 }
 
 /// `cache`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cache {
     /// How long a result is good, in seconds.
     pub ttl_s: u32,
     /// Who shares it.
     pub scope: CacheScope,
+    /// Of a tool with a handler: what calls with the same result have in common. `None`: all of their inputs.
+    pub key: Option<Template>,
 }
 
 /// `cache.scope`

@@ -1,3 +1,5 @@
+export * from "./script.js";
+
 /** Where an app runs. */
 export type Target = "local" | "worker" | "lambda";
 

@@ -2,6 +2,9 @@
 import { spawn } from "node:child_process";
 import { command, environment } from "./command.js";
 
+// What handlers import, so that they can be tested under Node.
+export * from "./script.js";
+
 /** A command that failed without an answer: its exit code, and what it said. */
 export class CommandError extends Error {
   name = "CommandError";

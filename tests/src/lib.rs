@@ -41,6 +41,7 @@ pub mod sqld;
 pub mod sqlite_text;
 pub mod stdio;
 pub mod tokens;
+pub mod typescript;
 pub mod upstash;
 pub mod worker;
 pub mod workerd;

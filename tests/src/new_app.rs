@@ -10,6 +10,7 @@ use std::{
 use crate::{
     docs::{blocks, shell_with, text},
     local::binary,
+    typescript::compiler,
     worker,
 };
 
@@ -59,6 +60,7 @@ impl NewApp {
         };
         link(binary(), ".bin/millrace");
         link(&worker::installed("wrangler/bin/wrangler.js"), ".bin/wrangler");
+        link(&compiler(), ".bin/tsc");
     }
 
     /// Runs commands in the app's folder, as its author would, far from the network.

@@ -54,6 +54,7 @@ mod tenants;
 mod tokens;
 mod toon;
 mod transactions;
+mod types;
 mod unfriendly;
 mod value_tables;
 mod whisper;

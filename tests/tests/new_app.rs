@@ -3,7 +3,7 @@
 use std::fs;
 
 use millrace_core::Json;
-use millrace_tests::{case::root, docs::blocks, new_app::NewApp};
+use millrace_tests::{case::root, docs::blocks, new_app::NewApp, typescript::is_strict};
 use serde_json::json;
 
 /// Each command in backticks in a text that an author can run anywhere: of npm and npx, without a placeholder.
@@ -23,7 +23,7 @@ fn what_agents_are_told_works() {
     for command in commands(&app.read("AGENTS.md")) {
         let _ = app.runs(&command);
     }
-    assert!(app.path().join("millrace.d.ts").is_file(), "`npm run types` wrote it");
+    is_strict(&app.path());
 }
 
 #[test]
@@ -34,7 +34,8 @@ fn the_readme_of_a_new_app_names_what_exists() {
     let named = commands(&readme);
     let scripts = package["scripts"].as_object().unwrap();
     for script in scripts.keys() {
-        let is_named = readme.contains(&format!("`npm run {script}`")) || blocks(&readme).iter().any(|(_, body)| body.contains(script));
+        let is_named = [" run", ""].iter().any(|run| readme.contains(&format!("`npm{run} {script}`")))
+            || blocks(&readme).iter().any(|(_, body)| body.contains(script));
         assert!(is_named, "README.md does not mention the script `{script}`");
     }
     for command in named.iter().filter(|command| command.starts_with("npm run ")) {

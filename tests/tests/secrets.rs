@@ -11,6 +11,7 @@ use millrace_tests::{
     docs::{blocks, shell, text},
     lambda::{self, Front, Function},
     local::Host,
+    typescript,
     worker::{self, Worker, wrangler},
 };
 
@@ -174,4 +175,5 @@ fn the_page_does_what_it_says() {
         }
     }
     assert!(ran, "the commands of the page print what the tools answer");
+    typescript::is_strict(folder.path());
 }

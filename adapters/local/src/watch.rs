@@ -130,7 +130,13 @@ fn is_byproduct(path: &Path) -> bool {
     let stem = name.strip_suffix("-wal").or(name.strip_suffix("-shm")).or(name.strip_suffix("-journal")).unwrap_or(name);
     let is_database =
         Path::new(stem).extension().is_some_and(|ending| DATABASES.iter().any(|database| ending.eq_ignore_ascii_case(database)));
-    is_database || name.starts_with('.') || name.ends_with('~') || name.ends_with(".swp") || name.ends_with(".tmp")
+    // The types are written anew with each version of the app.
+    is_database
+        || name == "millrace.d.ts"
+        || name.starts_with('.')
+        || name.ends_with('~')
+        || name.ends_with(".swp")
+        || name.ends_with(".tmp")
 }
 
 #[cfg(test)]

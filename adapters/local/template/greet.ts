@@ -1,5 +1,4 @@
-type Call = { inputs: { name: string } };
+import type { Handler } from "millrace";
 
-export default function greet({ inputs }: Call) {
-  return { greeting: `Hello, ${inputs.name}!`, letters: inputs.name.length };
-}
+const greet: Handler<"greet"> = ({ inputs }) => ({ greeting: `Hello, ${inputs.name}!`, letters: inputs.name.length });
+export default greet;

@@ -195,6 +195,21 @@ impl<'a> RunningScript<'a> {
                     }),
                 );
             }
+            ask::CACHE => {
+                let question = wire::cache(asked);
+                self.begin(
+                    ticket.id(),
+                    Box::pin(async move {
+                        let host = invocation.host;
+                        let content = match question {
+                            Some((key, None)) => host.cache_get(&key).await.map(wire::cached),
+                            Some((key, Some((value, ttl_s)))) => host.cache_put(&key, value, ttl_s).await.map(|()| Json::Null),
+                            None => Err(wire::not_understood()),
+                        };
+                        Answered { ticket, content: content.map(|found| (found, None)) }
+                    }),
+                );
+            }
             _ => {
                 let query = wire::query(&asked, message.tail.as_deref().unwrap_or_default()).filter(|_| kind == ask::QUERY);
                 self.begin(

@@ -20,6 +20,7 @@ pub(crate) mod ask {
     pub(crate) const FETCH: i32 = 1;
     pub(crate) const QUERY: i32 = 2;
     pub(crate) const TIMER: i32 = 3;
+    pub(crate) const CACHE: i32 = 4;
 }
 
 /// What is answered at once.
@@ -174,6 +175,27 @@ pub(crate) fn response(fetched: &Fetched) -> Json {
 pub(crate) fn query(question: &Json, mut bytes: &[u8]) -> Option<(String, String, Vec<Value>)> {
     let params = question[2].as_array()?.iter().map(|param| parameter(param, &mut bytes)).collect::<Option<_>>()?;
     Some((question[0].as_str()?.to_owned(), question[1].as_str()?.to_owned(), params))
+}
+
+/// A question of `ctx.cache`: `[key]`, or `[key, value, ttl]`.
+pub(crate) fn cache(mut question: Json) -> Option<(String, Option<(Json, f64)>)> {
+    let value = question.get_mut(1).map(Json::take);
+    let mut put = value.map(|value| Some((value, question[2].as_f64()?)));
+    if let Some(Some((value, _))) = &mut put {
+        plain_numbers(value);
+    }
+    Some((
+        question[0].as_str()?.to_owned(),
+        match put {
+            Some(put) => Some(put?),
+            None => None,
+        },
+    ))
+}
+
+/// What was found there: `[value, bigs]`, or `[]`.
+pub(crate) fn cached(found: Option<Json>) -> Json {
+    found.map_or_else(|| json!([]), |value| json!([value, bigs(&value)]))
 }
 
 fn parameter(param: &Json, bytes: &mut &[u8]) -> Option<Value> {

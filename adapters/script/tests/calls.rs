@@ -300,7 +300,7 @@ fn ctx_has_data_and_functions_and_is_frozen() {
     );
     assert_eq!(result["missing"], json!([true, "the adapter `nope` does not exist", "configuration"]));
     assert_eq!(result["frozen"], json!([true, true, true, true, true, true, true, true, true, true]));
-    assert_eq!(result["keys"], json!(["auth", "request", "env", "log", "progress", "db", "signal"]));
+    assert_eq!(result["keys"], json!(["auth", "request", "env", "log", "progress", "db", "cache", "signal"]));
     assert_eq!((&result["subject"], &result["aborted"]), (&json!("u1"), &json!(false)));
     let log = setup.host.log.borrow();
     assert_eq!(

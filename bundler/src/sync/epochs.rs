@@ -80,15 +80,16 @@ pub(crate) fn resolve(
         }
     }
     let mut names = Names::default();
-    let mut reads: BTreeMap<String, (u32, Vec<String>)> = BTreeMap::new();
+    let mut reads: BTreeMap<String, (BTreeSet<u32>, Vec<String>)> = BTreeMap::new();
     for tool in tools.iter().filter(|tool| tool.cache.is_some()) {
-        let (Some(settings), Some(adapter)) = (all.get(&tool.name), tool.execute.adapter()) else { continue };
+        let Some(settings) = all.get(&tool.name) else { continue };
         let found = written.read_by(settings, adapters);
         if !found.is_empty() {
+            let used: BTreeSet<u32> = settings.reads.keys().copied().chain(tool.execute.adapter()).collect();
             names.read.extend(found.iter().cloned());
-            names.adapters.extend(settings.reads.keys().copied().chain([adapter]));
-            names.keys.entry(settings.key.clone()).or_default().insert(adapter);
-            reads.insert(tool.name.clone(), (adapter, found));
+            names.adapters.extend(&used);
+            names.keys.entry(settings.key.clone()).or_default().extend(&used);
+            reads.insert(tool.name.clone(), (used, found));
         }
     }
     let marks: BTreeMap<u32, String> = names.adapters.iter().map(|index| (*index, format!("{}:?", name_of(adapters, *index)))).collect();
@@ -123,9 +124,9 @@ pub(crate) fn resolve(
             found.insert(format!("={key}"));
             touched.extend(of_adapters);
         }
-        let reads = reads.get(&tool.name).and_then(|(adapter, found)| {
-            let unsettled = marks.get(adapter).and_then(index)?;
-            Some(CachedReads { epochs: found.iter().filter_map(index).collect(), unsettled })
+        let reads = reads.get(&tool.name).map(|(used, found)| CachedReads {
+            epochs: found.iter().filter_map(index).collect(),
+            unsettled: used.iter().filter_map(|adapter| marks.get(adapter)).filter_map(index).collect(),
         });
         let announces = settings.and_then(SyncSettings::announcement);
         let sync = ToolSync { reads, writes: of_names(&found, &touched), script_writes, announces };

@@ -12,7 +12,7 @@ use super::{
 const MAGIC: &[u8; 8] = b"MILLRACE";
 
 /// The version of the bundle encoding. Any change of [`App`] is a new version.
-pub const BUNDLE_VERSION: u16 = 24;
+pub const BUNDLE_VERSION: u16 = 25;
 
 /// Why bytes are no bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ impl App {
                 let reads = sync
                     .reads
                     .as_ref()
-                    .is_none_or(|reads| reads.epochs.iter().chain([&reads.unsettled]).all(|epoch| (*epoch as usize) < self.epochs.len()));
+                    .is_none_or(|reads| reads.epochs.iter().chain(&reads.unsettled).all(|epoch| (*epoch as usize) < self.epochs.len()));
                 let scripts = sync.script_writes.iter().all(|(adapter, writes)| (*adapter as usize) < adapters && epochs(writes));
                 reads && epochs(&sync.writes) && scripts
             });

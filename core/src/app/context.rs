@@ -33,7 +33,7 @@ pub struct ContextLayer {
 }
 
 /// The names in `ctx` that are taken: a value or a script cannot set them.
-pub const RESERVED_NAMES: [&str; 7] = ["auth", "request", "env", "signal", "log", "progress", "db"];
+pub const RESERVED_NAMES: [&str; 8] = ["auth", "request", "env", "signal", "log", "progress", "db", "cache"];
 
 /// Names that are never merged into `ctx`, at any depth: in a script they would reach what all objects share.
 pub const PROTOTYPE_NAMES: [&str; 3] = ["__proto__", "constructor", "prototype"];

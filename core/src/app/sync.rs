@@ -22,8 +22,8 @@ pub struct ToolSync {
 pub struct CachedReads {
     /// The key of a result has these.
     pub epochs: Vec<u32>,
-    /// While this one is set, nothing is taken from the cache and nothing is put there: a write may still be carried out.
-    pub unsettled: u32,
+    /// While one of these is set, nothing is taken from the cache and nothing is put there: a write may still be carried out.
+    pub unsettled: Vec<u32>,
 }
 
 /// What a write changes.

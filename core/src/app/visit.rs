@@ -125,6 +125,9 @@ impl Tool {
         if let Some(idempotency) = &self.idempotency {
             of_template(&idempotency.key, holder, visit);
         }
+        if let Some(key) = self.cache.as_ref().and_then(|cache| cache.key.as_ref()) {
+            of_template(key, holder, visit);
+        }
         self.execute.statements().for_each(|statement| of_statement(statement, holder, visit));
         for rule in &self.errors.on {
             of_expression(&rule.when, holder, visit);

@@ -205,7 +205,7 @@ fn keys<'a>(app: &App, indices: impl IntoIterator<Item = &'a u32>) -> Vec<String
 /// Whatever the store reports; then nothing may, either.
 pub(super) async fn current(app: &App, ports: &Ports, epochs: &Epochs, reads: &CachedReads) -> Result<Option<Vec<u8>>> {
     let (now_ms, exactness) = (ports.clock.now_ms(), ports.state.exactness());
-    if epochs.is_unsettled(reads.unsettled, now_ms) {
+    if reads.unsettled.iter().any(|index| epochs.is_unsettled(*index, now_ms)) {
         return Ok(None);
     }
     let stored = match exactness {
@@ -238,9 +238,9 @@ async fn stored(app: &App, ports: &Ports, epochs: &Epochs, reads: &CachedReads) 
     if let Some(begun) = epochs.begin_again(ports, &reads.epochs) {
         tell(app, ports, epochs, &begun).await?;
     }
-    let keys = keys(app, reads.epochs.iter().chain([&reads.unsettled]));
+    let keys = keys(app, reads.epochs.iter().chain(&reads.unsettled));
     let mut records = ports.state.get_all(&keys).await?;
-    if records.pop().flatten().is_some() {
+    if records.drain(reads.epochs.len().min(records.len())..).any(|unsettled| unsettled.is_some()) {
         return Ok(None);
     }
     let mut found = Vec::with_capacity(records.len());

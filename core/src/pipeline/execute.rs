@@ -60,7 +60,10 @@ pub(super) use statement::problems;
 pub(super) async fn execute(run: &Run<'_>, inputs: &mut Json) -> Result<ToolOutput, CallEnd> {
     match run.work {
         Work::Script(handler) => match &run.once {
-            None => script::handle(run, handler, inputs).await,
+            None => match &run.tool.cache {
+                None => script::handle(run, handler, inputs).await,
+                Some(settings) => script::handle_cached(run, handler, settings, inputs).await,
+            },
             Some(key) => once::handle(run, key, script::handle(run, handler, inputs)).await,
         },
         // A string is sent as it is.
@@ -81,17 +84,11 @@ async fn query(run: &Run<'_>, adapter: usize, execute: &Execute, inputs: &Json) 
         None => (Vec::new(), None),
     };
     let lookup = async {
-        let settings = run.tool.cache.filter(|_| access.reads())?;
+        let settings = run.tool.cache.as_ref().filter(|_| access.reads())?;
         let adapter = run.pipeline.app.adapters.get(adapter)?;
-        let epochs = match run.tool.sync.as_ref().and_then(|sync| sync.reads.as_ref()) {
-            None => None,
-            Some(reads) => match cache::epochs(run, reads).await {
-                Some(epochs) => Some(epochs),
-                None => {
-                    run.record.looked_up(adapter, false);
-                    return None;
-                }
-            },
+        let Ok(epochs) = cache::epochs(run).await else {
+            run.record.looked_up(adapter, false);
+            return None;
         };
         // A result that is cut is another one with another limit.
         let name = match run.tool.on_too_many {

@@ -68,6 +68,11 @@ impl Record {
         self.tell(CallEvent::CacheLookedUp { adapter, hit });
     }
 
+    /// The cache was asked in place of a handler.
+    pub(super) fn looked_up_handler(&self, hit: bool) {
+        self.hit.set(Some(hit));
+    }
+
     /// Runs a stage.
     pub(super) async fn stage<T>(&self, stage: Stage, work: impl Future<Output = T>) -> T {
         self.tell(CallEvent::StageBegan(stage));

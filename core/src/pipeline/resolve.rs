@@ -71,6 +71,7 @@ pub(super) fn begin<'a>(
         replayed: Cell::new(false),
         truncated: Cell::new(None),
         unsafe_requests: Cell::new(0),
+        cache_uses: Cell::new((0, 0)),
         record,
         change: Cell::new(Change::None),
         unanswered_writes: Cell::new(0),

@@ -94,6 +94,8 @@ pub(super) struct Run<'a> {
     pub(super) truncated: Cell<Option<usize>>,
     /// How many HTTP requests that may have changed something the call's scripts have sent.
     pub(super) unsafe_requests: Cell<u32>,
+    /// How many times the call's scripts have used `ctx.cache`, and how many bytes they have put there.
+    pub(super) cache_uses: Cell<(u32, usize)>,
     /// What is told of the call.
     pub(super) record: &'a Record,
     /// What the call has changed so far.

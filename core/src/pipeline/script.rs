@@ -31,6 +31,7 @@ use crate::{
     ports::{Invocation, Reply, Returned, ScriptFault, Thrown, ToolErrorReply},
 };
 
+mod cache;
 mod fetch_url;
 mod host;
 mod stack;
@@ -68,7 +69,21 @@ pub(super) async fn call(run: &Run<'_>, stage: Stage, script: &ScriptRef, payloa
 /// # Errors
 /// As [`call`].
 pub(super) async fn call_in(run: &Run<'_>, stage: Stage, script: &ScriptRef, payload: &Json, ctx: &Json) -> Result<ScriptOutput, CallEnd> {
-    match invoke(run, &run.signal, script, payload, ctx).await {
+    let answer = invoke(run, &run.signal, script, payload, ctx).await;
+    sorted(run, stage, script, answer)
+}
+
+/// Sorts the answer of a script.
+///
+/// # Errors
+/// See the table of this module.
+pub(super) fn sorted(
+    run: &Run<'_>,
+    stage: Stage,
+    script: &ScriptRef,
+    answer: Result<Returned, ScriptFault>,
+) -> Result<ScriptOutput, CallEnd> {
+    match answer {
         Ok(Returned::Undefined) => Ok(ScriptOutput::Nothing),
         Ok(Returned::Value(value) | Returned::Reply(Reply::Success(value))) => Ok(ScriptOutput::Value(value)),
         Ok(Returned::Reply(Reply::Content(built))) => {
@@ -85,11 +100,17 @@ pub(super) async fn call_in(run: &Run<'_>, stage: Stage, script: &ScriptRef, pay
 /// # Errors
 /// As [`call`].
 pub(super) async fn call_with_inputs(run: &Run<'_>, stage: Stage, script: &ScriptRef, inputs: &mut Json) -> Result<ScriptOutput, CallEnd> {
+    let answer = invoke_with_inputs(run, script, inputs).await;
+    sorted(run, stage, script, answer)
+}
+
+/// The same; the caller sorts the answer.
+pub(super) async fn invoke_with_inputs(run: &Run<'_>, script: &ScriptRef, inputs: &mut Json) -> Result<Returned, ScriptFault> {
     let mut payload = Map::<String, Json>::with_capacity(2);
     payload.insert("inputs".into(), core::mem::take(inputs));
     payload.insert("tool".into(), run.tool.name.as_str().into());
     let mut payload = Json::Object(payload);
-    let answer = call(run, stage, script, &payload).await;
+    let answer = invoke(run, &run.signal, script, &payload, run.context.data()).await;
     if let Some(lent) = payload.get_mut("inputs") {
         *inputs = lent.take();
     }

@@ -45,7 +45,7 @@ pub struct Invocation<'a> {
     /// The first argument.
     pub payload: &'a Json,
     /// The data of the second argument, `ctx`: `{ auth?, request: { id, headers, protocol }, env }`, and what the context stage made.
-    /// The engine adds the functions (`log`, `progress`, `db`, `signal`) and freezes the whole.
+    /// The engine adds the functions (`log`, `progress`, `db`, `cache`, `signal`) and freezes the whole.
     pub ctx: &'a Json,
     /// What the scripts of the call share.
     pub store: &'a CallStore,
@@ -118,6 +118,22 @@ pub trait ScriptHost {
     /// # Errors
     /// [`Configuration`](crate::ErrorKind::Configuration) for an unknown adapter; else as [`Connector`](super::Connector).
     fn query<'a>(&'a self, adapter: &'a str, text: &'a str, params: Vec<Value>) -> LocalFuture<'a, Result<Rows>>;
+
+    /// `ctx.cache.get(key)`: what was put there, unless it is gone.
+    ///
+    /// # Errors
+    /// [`Denied`](crate::ErrorKind::Denied) past a limit of the call. A failing cache is none: it has nothing.
+    fn cache_get<'a>(&'a self, _key: &'a str) -> LocalFuture<'a, Result<Option<Json>>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    /// `ctx.cache.put(key, value, { ttl })`.
+    ///
+    /// # Errors
+    /// As [`cache_get`](Self::cache_get).
+    fn cache_put<'a>(&'a self, _key: &'a str, _value: Json, _ttl_s: f64) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
 
     /// The names that have to be in `ctx.env`: reading one that is not there throws an error that names it.
     fn required_variables(&self) -> &[String] {

@@ -103,7 +103,7 @@ fn cached_tool() -> Tool {
     Tool {
         auth: Some(Auth::ApiKey(ApiKeys { keys: vec![key], scopes: vec![] })),
         inputs: vec![input("q", InputKind::String)],
-        cache: Some(Cache { ttl_s: 9, scope: CacheScope::Principal }),
+        cache: Some(Cache { ttl_s: 9, scope: CacheScope::Principal, key: None }),
         ..query_tool(vec![Part::Env("SCHEMA".into()), bind("q", InputKind::String)])
     }
 }

@@ -4,8 +4,12 @@ use std::rc::Rc;
 
 use millrace_core::{
     Error, ErrorKind,
-    app::{Access, Auth, Cache, CacheScope, Execute, InputKind, ParamStyle, Part, Policy, Tool},
-    ports::Returned,
+    app::{
+        Access, Adapter, Auth, Cache, CacheScope, Databases, Execute, InputKind, ParamStyle, Part, Piece, Policy, Root, SessionTemplate,
+        Source, Template, TemplatePart, Tenant, Tool,
+    },
+    pipeline::Pipeline,
+    ports::{Reply, Returned, ScriptFault},
     value::{Rows, Value},
 };
 use serde_json::{Value as Json, json};
@@ -23,7 +27,7 @@ fn world() -> Rc<World> {
 fn cached(scope: CacheScope, access: Access) -> Tool {
     let parts = vec![Part::Text("SELECT ".into()), bind("id", InputKind::Int)];
     let execute = Execute::Statement { adapter: 0, statement: statement(parts, ParamStyle::Question, access) };
-    Tool { inputs: vec![input("id", InputKind::Int)], cache: Some(Cache { ttl_s: 60, scope }), ..tool("t", execute) }
+    Tool { inputs: vec![input("id", InputKind::Int)], cache: Some(Cache { ttl_s: 60, scope, key: None }), ..tool("t", execute) }
 }
 
 #[test]
@@ -111,4 +115,108 @@ fn the_mapper_runs_on_a_hit_too() {
     drop(seen);
     world.answer_rows(Rows::default());
     assert_eq!(world.asked.borrow().len(), 1);
+}
+
+/// A tool whose handler only reads.
+fn reader(scope: CacheScope, key: Option<Template>) -> Tool {
+    Tool { inputs: vec![input("id", InputKind::Int)], cache: Some(Cache { ttl_s: 60, scope, key }), ..script_tool() }
+}
+
+/// How many times the handler ran.
+fn runs(world: &World) -> usize {
+    world.seen.borrow().iter().filter(|seen| seen.payload.get("inputs").is_some()).count()
+}
+
+#[test]
+fn a_handler_runs_once_for_the_same_inputs() {
+    for answer in [Returned::Undefined, Returned::Value(json!([1])), Returned::Reply(Reply::Content(json!({"data": 1, "content": []})))] {
+        let world = World::new();
+        world.answer_script(Ok(answer));
+        let pipeline = pipeline(&world, reader(CacheScope::Public, None));
+        let ask = |id: Json| text(&call(&pipeline, json!({ "id": id }), &With::default()).unwrap());
+        let first = ask(json!(1));
+        assert_eq!((runs(&world), world.finish_later()), (1, 1));
+        assert_eq!((ask(json!(1)), ask(json!("1"))), (first.clone(), first));
+        assert_eq!((runs(&world), world.finish_later()), (1, 0));
+        ask(json!(2));
+        assert_eq!(runs(&world), 2, "another input is another result");
+    }
+}
+
+#[test]
+fn failures_of_handlers_and_damaged_results_are_not_taken() {
+    let world = World::new();
+    let pipeline = pipeline(&world, reader(CacheScope::Public, None));
+    let ask = || drop(call(&pipeline, json!({"id": 1}), &With::default()));
+    world.answer_script(Ok(Returned::Reply(Reply::Error("no".into()))));
+    ask();
+    assert_eq!(world.finish_later(), 0);
+    world.answer_script(Err(ScriptFault::NeverSettles));
+    ask();
+    assert_eq!(world.finish_later(), 0);
+    world.answer_script(Ok(Returned::Value(json!(1))));
+    ask();
+    assert_eq!((runs(&world), world.finish_later()), (3, 1));
+    world.cached.borrow_mut().values_mut().for_each(|(value, _)| value.truncate(2));
+    ask();
+    assert_eq!((runs(&world), world.finish_later()), (4, 1));
+    world.cache_fails.set(true);
+    ask();
+    assert_eq!(runs(&world), 5);
+}
+
+#[test]
+fn handlers_are_apart_by_what_a_call_has_of_its_caller() {
+    let principal = |tenant: u32| json!({"subject": "a", "claims": {"tenant": tenant}});
+    let claim = Source { root: Root::Auth, path: ["claims", "tenant"].map(String::from).into() };
+    let of_connection: [&dyn Fn(&mut Adapter); 4] = [
+        &|_| (),
+        &|adapter| adapter.tenant = Some(Tenant { claim: claim.clone(), statements: vec![] }),
+        &|adapter| adapter.session = vec![SessionTemplate { name: "a.b".into(), value: vec![Piece::Source(claim.clone())] }],
+        &|adapter| adapter.databases = Some(Databases { choice: claim.clone(), names: ["1", "2"].map(String::from).into() }),
+    ];
+    for (index, change) in of_connection.into_iter().enumerate() {
+        for scope in [CacheScope::Principal, CacheScope::Public] {
+            let world = World::new();
+            let auth = Some(Auth::Script { script: script(PLUGIN), policy: Policy::default() });
+            let mut app = app(vec![Tool { auth, ..reader(scope, None) }]);
+            change(&mut app.adapters[0]);
+            let pipeline = Pipeline::new(Rc::new(app), world.ports());
+            for tenant in [1, 2, 1] {
+                world.answer_script(Ok(Returned::Value(principal(tenant))));
+                call(&pipeline, json!({"id": 1}), &With::default()).unwrap();
+                world.finish_later();
+            }
+            let expected = if scope == CacheScope::Public && index == 0 { 1 } else { 2 };
+            assert_eq!(runs(&world), expected, "{scope:?} {index}");
+        }
+    }
+    // A caller without the value of a connection gets nothing that was kept, and nothing is kept for it.
+    let world = World::new();
+    world.answer_script(Ok(Returned::Value(json!({"subject": "a", "claims": {}}))));
+    let auth = Some(Auth::Script { script: script(PLUGIN), policy: Policy::default() });
+    let mut app = app(vec![Tool { auth, ..reader(CacheScope::Public, None) }]);
+    of_connection[3](&mut app.adapters[0]);
+    let pipeline = Pipeline::new(Rc::new(app), world.ports());
+    for _ in 0..2 {
+        call(&pipeline, json!({"id": 1}), &With::default()).unwrap();
+    }
+    assert_eq!((runs(&world), world.finish_later()), (2, 0));
+}
+
+#[test]
+fn a_key_stands_for_the_inputs_and_header_fields_stay() {
+    let world = World::new();
+    world.answer_script(Ok(Returned::Value(json!(1))));
+    let key = Template(vec![TemplatePart::Text("all".into())]);
+    let mut tool = reader(CacheScope::Public, Some(key));
+    tool.context.headers = vec!["x-lang".into()];
+    let pipeline = pipeline(&world, tool);
+    let ask = |id: u32, lang: &str| {
+        let with = With { headers: [("X-Lang", lang), ("X-Other", &*id.to_string())].into_iter().collect(), ..With::default() };
+        call(&pipeline, json!({ "id": id }), &with).unwrap();
+        world.finish_later();
+        runs(&world)
+    };
+    assert_eq!([ask(1, "en"), ask(2, "en"), ask(2, "pt"), ask(1, "pt"), ask(3, "en")], [1, 1, 2, 2, 2]);
 }

@@ -29,10 +29,10 @@ fn announces() -> Option<Announcement> {
 
 /// A tool that reads the table from the cache, one that writes it, and one whose script may.
 fn pipeline(world: &Rc<World>) -> Pipeline {
-    let reader = ToolSync { reads: Some(CachedReads { epochs: vec![0], unsettled: 1 }), ..ToolSync::default() };
+    let reader = ToolSync { reads: Some(CachedReads { epochs: vec![0], unsettled: vec![1] }), ..ToolSync::default() };
     let writer = ToolSync { writes: writes(), announces: announces(), ..ToolSync::default() };
     let scripted = ToolSync { script_writes: vec![(0, writes())], announces: announces(), ..ToolSync::default() };
-    let cache = Some(Cache { ttl_s: 600, scope: CacheScope::Public });
+    let cache = Some(Cache { ttl_s: 600, scope: CacheScope::Public, key: None });
     let tools = vec![
         Tool { cache, sync: Some(reader), ..tool("read", execute(Access::Read)) },
         Tool { sync: Some(scripted), ..tool("script", Execute::Script(script(HANDLER))) },

@@ -122,7 +122,7 @@ const BEGIN: &str = "tools/call t 2026-07-28 req-1, +resolve, -resolve";
 #[test]
 fn what_happens_in_a_call_is_told_in_order() {
     let world = World::new();
-    let cached = Tool { cache: Some(Cache { ttl_s: 9, scope: CacheScope::Public }), ..select_tool() };
+    let cached = Tool { cache: Some(Cache { ttl_s: 9, scope: CacheScope::Public, key: None }), ..select_tool() };
     world.answer_rows(rows(&["c"], vec![vec![Value::Null]]));
     let ends = "-execute, +serialize, -serialize, ended ok";
     let start = format!("{BEGIN}, +validate, -validate, +execute");

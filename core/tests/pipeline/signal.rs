@@ -127,7 +127,7 @@ fn a_caller_that_goes_away_ends_the_wait() {
 #[test]
 fn work_that_is_ready_starts_no_timer() {
     let world = World::new();
-    let tool = Tool { cache: Some(Cache { ttl_s: 1, scope: CacheScope::Public }), ..long_tool() };
+    let tool = Tool { cache: Some(Cache { ttl_s: 1, scope: CacheScope::Public, key: None }), ..long_tool() };
     *world.on_script.borrow_mut() =
         Some(Box::new(|seen| Some(Ok(if seen.path == "auth.ts" { Returned::Undefined } else { Returned::Value(json!({})) }))));
     assert!(!run(&world, tool, json!({})).unwrap().is_error);

@@ -15,6 +15,7 @@ use millrace_core::{
     platform_caller::{Authorizer, PlatformCaller},
 };
 
+use super::types;
 use crate::{
     announce::{self, Announcement},
     app::{self, BundledApp, count},
@@ -43,6 +44,7 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
         note(format_args!("warning: {problem}"));
     }
     app::note_state(&app, &folder, &variables, &cache);
+    types::refresh(&folder, &app, &report.statements);
     let announcement = Announcement::of(&app, databases);
     let current = fingerprint(&app);
     let stdio = arguments.host.stdio;
@@ -178,6 +180,7 @@ impl Reloads {
             self.broken = true;
             return note("still serving the last good version");
         };
+        types::refresh(&self.folder, &app, &report.statements);
         let mended = std::mem::take(&mut self.broken);
         let fingerprint = fingerprint(&app);
         if same_variables && fingerprint == self.current {

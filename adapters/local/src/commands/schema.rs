@@ -11,17 +11,35 @@ use crate::{
     output::{CommandError, CommandResult, print},
 };
 
+/// The folder of an app for what helps editors and tests.
+pub(super) const FOLDER: &str = ".millrace";
+
 pub(super) fn run(arguments: &Schema) -> CommandResult {
-    let folder = arguments.out.clone().unwrap_or_else(|| arguments.app.join(".millrace"));
+    let folder = arguments.out.clone().unwrap_or_else(|| arguments.app.join(FOLDER));
     fs::create_dir_all(&folder).map_err(|error| unwritable(&folder, &error))?;
-    let mut settings = Map::new();
-    for (name, patterns, schema) in schemas() {
-        let path = folder.join(format!("{name}.schema.json"));
-        fs::write(&path, format!("{schema:#}\n")).map_err(|error| unwritable(&path, &error))?;
-        settings.insert(format!("./{}", path.strip_prefix(&arguments.app).unwrap_or(&path).display()), json!(patterns));
+    for (name, schema) in files() {
+        let path = folder.join(name);
+        fs::write(&path, schema).map_err(|error| unwritable(&path, &error))?;
     }
     print(format_args!("schemas are in {}; for an editor with the YAML language server, its settings:", folder.display()))?;
-    print(format_args!("{:#}", json!({ "yaml.schemas": settings })))
+    let shown = folder.strip_prefix(&arguments.app).unwrap_or(&folder);
+    print(format_args!("{:#}", settings(&shown.display().to_string())))
+}
+
+/// The files of the schemas, and what is in them.
+pub(super) fn files() -> impl Iterator<Item = (String, String)> {
+    schemas().into_iter().map(|(name, _, schema)| (file_name(name), format!("{schema:#}\n")))
+}
+
+/// The settings by which the YAML language server finds the schemas in a folder of the app.
+pub(super) fn settings(folder: &str) -> Json {
+    let settings: Map<String, Json> =
+        schemas().into_iter().map(|(name, patterns, _)| (format!("./{folder}/{}", file_name(name)), json!(patterns))).collect();
+    json!({ "yaml.schemas": settings })
+}
+
+fn file_name(schema: &str) -> String {
+    format!("{schema}.schema.json")
 }
 
 fn schemas() -> [(&'static str, &'static [&'static str], Json); 8] {

@@ -6,7 +6,7 @@
 //
 // The other side is adapters/script/src/wire.rs: the numbers and shapes are the same there.
 
-const ASK = { fetch: 1, query: 2, timer: 3 };
+const ASK = { fetch: 1, query: 2, timer: 3, cache: 4 };
 const SAY = {
   log: 10, progress: 11, requireInput: 12, urlParse: 13, urlSet: 14, formParse: 15, formSerialize: 16, digest: 17, takeBack: 18, aborted: 19,
   refused: 20, took: 22,
@@ -801,6 +801,24 @@ const db = adapter => {
   });
 };
 
+const ofCache = (name, question, read) => {
+  if (open.size >= MAX_PENDING) throw new RangeError('too many uses of `ctx.cache` at a time');
+  if (typeof question[0] !== 'string') throw new TypeError('`ctx.cache` takes a key that is a text');
+  const stack = where();
+  question[0] = wellFormed(question[0]);
+  return watch(new Promise((resolve, reject) => ask(ASK.cache, question, new Uint8Array(), Error, name, stack, found => resolve(read(found)), reject)), name, stack);
+};
+const cache = {
+  get: key => ofCache('`ctx.cache.get(…)`', bare([key]), found => (found.length === 0 ? undefined : withBigs(found[0], found[1]))),
+  put(key, value, options) {
+    const json = argument(value, MAX_BUFFER_LENGTH, 'value', 'the value of `ctx.cache.put`').value;
+    if (json === undefined) throw new TypeError('`ctx.cache.put` takes a key, a value of JSON and `{ ttl }`');
+    const ttl = typeof options === 'object' && options !== null ? options.ttl : undefined;
+    if (typeof ttl !== 'number') throw new TypeError('`ctx.cache.put` takes `{ ttl }`, a number of seconds, as its third argument');
+    return ofCache('`ctx.cache.put(…)`', bare([key, json, isFinite(ttl) ? ttl : 0]), () => undefined);
+  },
+};
+
 // A value in a line for the caller: JSON where it is JSON.
 const shownToCaller = value => {
   if (typeof value === 'string') return value;
@@ -841,7 +859,8 @@ const signal = {
   removeEventListener() {},
 };
 for (const name of keys(contextLog)) freeze(contextLog[name]);
-const contextFunctions = { log: freeze(contextLog), progress: freeze(progress), db: freeze(db), signal: freeze(signal) };
+for (const name of keys(cache)) freeze(cache[name]);
+const contextFunctions = { log: freeze(contextLog), progress: freeze(progress), db: freeze(db), cache: freeze(cache), signal: freeze(signal) };
 const contextNames = keys(contextFunctions);
 
 const frozen = value => {

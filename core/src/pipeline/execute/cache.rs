@@ -1,4 +1,4 @@
-//! The cache of results of statements that only read.
+//! The cache of results of statements and handlers that only read.
 //!
 //! The key is the SHA-256 of everything that the result depends on: app, tool, adapter, final statement, bound values with their
 //! types, the [`Identity`] of who may share it, what the adapter's `session` sets in the call, and the
@@ -12,13 +12,15 @@ use sha2::{Digest as _, Sha256};
 use super::rendered::Rendered;
 use crate::{
     Json,
-    app::{Adapter, Cache, CacheScope, CachedReads},
+    app::{Adapter, Cache, CacheScope, CachedReads, TemplatePart},
     hex,
     pipeline::{
-        epochs,
-        identity::Identity,
+        database, epochs,
+        identity::{Identity, canonical},
         record::Subject,
         run::{Run, TARGET},
+        scope::walk,
+        session,
     },
     ports::{BoundStep, Parameter, SessionSetting, StepValue, TextPiece},
     value::{Rows, Value},
@@ -27,8 +29,19 @@ use crate::{
 /// Begins every key's text: another form of keys or values is another version.
 const VERSION: &str = "millrace-3";
 
-/// The epochs of what a result depends on, for its key. `None`: nothing may be taken from the cache now, and nothing be put there.
-pub(super) async fn epochs(run: &Run<'_>, reads: &CachedReads) -> Option<Vec<u8>> {
+/// Begins the text of each key of a handler's result.
+const HANDLER_VERSION: &str = "millrace-handler-1";
+
+/// The epochs of what the tool's results depend on, for their keys; `None` where nothing of it changes.
+///
+/// # Errors
+/// Nothing may be taken from the cache now, and nothing be put there.
+pub(super) async fn epochs(run: &Run<'_>) -> Result<Option<Vec<u8>>, ()> {
+    let Some(reads) = run.tool.sync.as_ref().and_then(|sync| sync.reads.as_ref()) else { return Ok(None) };
+    current_epochs(run, reads).await.map(Some).ok_or(())
+}
+
+async fn current_epochs(run: &Run<'_>, reads: &CachedReads) -> Option<Vec<u8>> {
     let pipeline = run.pipeline;
     match epochs::current(&pipeline.app, &pipeline.ports, &pipeline.epochs, reads).await {
         Ok(current) => current,
@@ -57,7 +70,7 @@ pub(super) struct Entry {
 
 impl Entry {
     /// `epochs` are those of what the result depends on.
-    pub(super) fn of(run: &Run<'_>, settings: Cache, adapter: &str, asked: Asked<'_>, epochs: Option<&[u8]>) -> Self {
+    pub(super) fn of(run: &Run<'_>, settings: &Cache, adapter: &str, asked: Asked<'_>, epochs: Option<&[u8]>) -> Self {
         let scope = match settings.scope {
             CacheScope::Public => None,
             CacheScope::Principal => Some(run.identity()),
@@ -66,31 +79,77 @@ impl Entry {
         Self { key, ttl_s: settings.ttl_s }
     }
 
+    /// The place of a handler's result, which depends on its inputs, or on the tool's own key, and on what `ctx` and the connections have of
+    /// the caller. `None` where that is not to be had: such a result is not kept.
+    pub(super) fn of_handler(run: &Run<'_>, settings: &Cache, inputs: &Json, epochs: Option<&[u8]>) -> Option<Self> {
+        let mut digest = Sha256::new();
+        for part in [HANDLER_VERSION, &run.pipeline.app.name, &run.tool.name] {
+            update(&mut digest, b'p', part.as_bytes());
+        }
+        match &settings.key {
+            None => update_canonical(&mut digest, b'i', inputs),
+            Some(key) => {
+                let scope = run.scope(inputs);
+                update_count(&mut digest, b'k', key.0.len());
+                for part in &key.0 {
+                    match part {
+                        TemplatePart::Text(text) => update(&mut digest, b'p', text.as_bytes()),
+                        TemplatePart::Source(source) => match scope.find(source) {
+                            None => update(&mut digest, b'n', &[]),
+                            Some(value) => update_canonical(&mut digest, b'v', value),
+                        },
+                    }
+                }
+            }
+        }
+        match settings.scope {
+            CacheScope::Public => update(&mut digest, b'o', b"public"),
+            CacheScope::Principal => update(&mut digest, b'w', run.identity().as_bytes()),
+        }
+        update_context(&mut digest, run.context.data());
+        update_connections(&mut digest, run)?;
+        if let Some(epochs) = epochs {
+            update(&mut digest, b'e', epochs);
+        }
+        Some(Self { key: hex::encode(&digest.finalize()), ttl_s: settings.ttl_s })
+    }
+
     /// The kept rows. What cannot be read, or is damaged, is a miss.
     pub(super) async fn look_up(&self, run: &Run<'_>, adapter: &Adapter) -> Option<Rows> {
+        let rows = self.kept(run, Rows::from_kept).await;
+        run.record.looked_up(adapter, rows.is_some());
+        rows
+    }
+
+    /// What is kept, read from its bytes. What cannot be read, or is damaged, is a miss.
+    pub(super) async fn kept<T>(&self, run: &Run<'_>, read: impl FnOnce(&[u8]) -> Option<T>) -> Option<T> {
         let Subject { tool, request_id, .. } = run.subject();
-        let rows = match run.pipeline.ports.cache.get(&self.key).await {
+        match run.pipeline.ports.cache.get(&self.key).await {
             Ok(None) => None,
             Ok(Some(bytes)) => {
-                let rows = Rows::from_kept(&bytes);
-                if rows.is_none() {
+                let kept = read(&bytes);
+                if kept.is_none() {
                     tracing::warn!(target: TARGET, tool, request_id, "a damaged cache value is ignored");
                 }
-                rows
+                kept
             }
             Err(error) => {
                 let error = run.pipeline.secrets.strike_error(error);
                 tracing::warn!(target: TARGET, tool, request_id, %error, detail = error.source, "the cache cannot be read");
                 None
             }
-        };
-        run.record.looked_up(adapter, rows.is_some());
-        rows
+        }
     }
 
     /// Keeps rows, after the response where the host can.
     pub(super) fn store(self, run: &Run<'_>, rows: &Rows) {
-        let Some(bytes) = rows.to_kept() else { return };
+        if let Some(bytes) = rows.to_kept() {
+            self.store_bytes(run, bytes);
+        }
+    }
+
+    /// Keeps bytes, likewise.
+    pub(super) fn store_bytes(self, run: &Run<'_>, bytes: Vec<u8>) {
         let (cache, secrets) = (Rc::clone(&run.pipeline.ports.cache), Rc::clone(&run.pipeline.secrets));
         let (tool, request_id) = (run.tool.name.clone(), String::from(run.request_id));
         run.pipeline.ports.wait_until.wait_until(Box::pin(async move {
@@ -99,6 +158,50 @@ impl Entry {
             }
         }));
     }
+}
+
+/// What a script sees of the call, without what is different in each: the number of the request, and the caller, who is a part of the key
+/// where the scope says so.
+fn update_context(digest: &mut Sha256, ctx: &Json) {
+    let Json::Object(members) = ctx else { return update_canonical(digest, b'c', ctx) };
+    for (name, value) in members.iter().filter(|(name, _)| *name != "auth") {
+        update(digest, b'p', name.as_bytes());
+        match value {
+            Json::Object(request) if name == "request" => {
+                for (name, value) in request.iter().filter(|(name, _)| *name != "id") {
+                    update(digest, b'p', name.as_bytes());
+                    update_canonical(digest, b'c', value);
+                }
+            }
+            value => update_canonical(digest, b'c', value),
+        }
+    }
+}
+
+/// What each connection of the app has of the caller, whoever may share the result: the tenant, what is set in its database, and which database it
+/// is. `None` where the caller lacks a value.
+fn update_connections(digest: &mut Sha256, run: &Run<'_>) -> Option<()> {
+    for adapter in &run.pipeline.app.adapters {
+        update(digest, b'a', adapter.name.as_bytes());
+        if let Some(tenant) = adapter.tenant.as_ref().filter(|_| !run.tool.crosses_tenants) {
+            let claim = run.auth.as_ref().and_then(|auth| walk(auth, &tenant.claim.path)).unwrap_or(&Json::Null);
+            update_canonical(digest, b't', claim);
+        }
+        for SessionSetting { name, value } in session::of(run, adapter).ok()? {
+            update(digest, b'p', name.as_bytes());
+            update(digest, b't', value.as_bytes());
+        }
+        if let Some(database) = database::of(run, adapter).ok()? {
+            update(digest, b'n', database.as_bytes());
+        }
+    }
+    Some(())
+}
+
+fn update_canonical(digest: &mut Sha256, tag: u8, value: &Json) {
+    let mut text = Vec::new();
+    canonical(value, &mut text);
+    update(digest, tag, &text);
 }
 
 /// `scope` is who may share the entry, or `None` for what every caller shares.

@@ -2,7 +2,7 @@
 
 use alloc::{boxed::Box, format, vec::Vec};
 
-use super::fetch_url::FetchUrl;
+use super::{cache, fetch_url::FetchUrl};
 use alloc::string::String;
 
 use crate::{
@@ -165,6 +165,14 @@ impl ScriptHost for Host<'_> {
             }
             answer
         })
+    }
+
+    fn cache_get<'a>(&'a self, key: &'a str) -> LocalFuture<'a, Result<Option<Json>>> {
+        Box::pin(async move { cache::get(self.run, key).await.inspect_err(|error| self.note(error)) })
+    }
+
+    fn cache_put<'a>(&'a self, key: &'a str, value: Json, ttl_s: f64) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move { cache::put(self.run, key, &value, ttl_s).await.inspect_err(|error| self.note(error)) })
     }
 
     fn required_variables(&self) -> &[String] {

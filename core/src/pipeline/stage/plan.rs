@@ -220,17 +220,19 @@ fn input(input: &Input) -> String {
 
 fn execute(app: &App, tool: &Tool, details: &mut Vec<String>, shown: &mut Option<String>) -> String {
     match &tool.execute {
-        Execute::Script(handler) => format!("runs {}", script(app, handler)),
+        Execute::Script(handler) => {
+            if let Some(reads) = tool.sync.as_ref().and_then(|sync| sync.reads.as_ref()) {
+                details.push(format!("what is kept is not used after a change of {}", names(&app.epochs, &reads.epochs)));
+            }
+            format!("runs {}{}", script(app, handler), kept(tool))
+        }
         Execute::Search(index) => format!("searches tools by {}", count(index.words.len(), "word")),
         Execute::Forward => "calls the tool that `tool` names, from the first stage on".into(),
         execute @ (Execute::Statement { adapter, .. } | Execute::Transaction { adapter, .. }) => {
             let adapter = app.adapters.get(*adapter as usize);
             let (name, connector) = adapter.map_or(("?", "?"), |adapter| (&adapter.name, &adapter.connector));
             let access = if execute.access().is_some_and(Access::reads) { "reads" } else { "writes" };
-            let cache = tool.cache.map_or_else(String::new, |cache| {
-                let scope = if cache.scope == CacheScope::Public { "all callers" } else { "each principal" };
-                format!(", kept {} s for {scope}", cache.ttl_s)
-            });
+            let cache = kept(tool);
             *shown = Some(match execute {
                 Execute::Transaction { transaction, .. } => steps(transaction, details),
                 execute => execute.statements().map(|statement| text(statement, details)).collect(),
@@ -243,6 +245,14 @@ fn execute(app: &App, tool: &Tool, details: &mut Vec<String>, shown: &mut Option
             format!("{access} with adapter `{name}` ({connector}){cache}")
         }
     }
+}
+
+/// How long a result is kept, and for whom.
+fn kept(tool: &Tool) -> String {
+    tool.cache.as_ref().map_or_else(String::new, |cache| {
+        let scope = if cache.scope == CacheScope::Public { "all callers" } else { "each principal" };
+        format!(", kept {} s for {scope}", cache.ttl_s)
+    })
 }
 
 /// The texts of the statements of a transaction, each below its name.

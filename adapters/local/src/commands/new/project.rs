@@ -2,17 +2,25 @@
 
 use serde_json::{Map, Value as Json, json};
 
+use millrace_bundler::types::{LIBRARIES, declarations};
+
 use super::folder::AppFolder;
 use crate::{
-    app,
+    app::{self, BundledApp},
     clients::{Client, Server, npx},
-    commands::build::{lambda::template, worker::wrangler},
+    commands::{
+        build::{lambda::template, worker::wrangler},
+        schema, types,
+    },
     output::{CommandError, CommandResult, typed},
 };
 
 const README: &str = include_str!("../../../template/README.md");
 const AGENTS: &str = include_str!("../../../template/AGENTS.md");
 const IGNORED: &str = include_str!("../../../template/gitignore");
+/// What stands for the package `millrace` in tests of handlers, where it is not installed, and what puts it in that place.
+const SCRIPT_MODULE: &str = include_str!("../../../../../npm/millrace/script.js");
+const NODE_HOOK: &str = include_str!("../../../template/node.js");
 /// The version of wrangler that the Worker is tested with.
 pub(super) const WRANGLER: &str = "4.164.0";
 /// What the Worker's build does not touch, and is not touched by.
@@ -65,7 +73,15 @@ impl Project {
         folder.write(".mcp.json", &mcp_client(folder.name)?)?;
         folder.write("AGENTS.md", &self.text(AGENTS, folder.name))?;
         folder.write("README.md", &self.text(README, folder.name))?;
-        let local = app::load(folder.path)?.app;
+        folder.write("tsconfig.json", &pretty(&compiler_options()))?;
+        folder.write(".vscode/settings.json", &pretty(&schema::settings(schema::FOLDER)))?;
+        for (name, text) in schema::files() {
+            folder.write(&format!("{}/{name}", schema::FOLDER), &text)?;
+        }
+        folder.write(&format!("{}/node.js", schema::FOLDER), NODE_HOOK)?;
+        folder.write(&format!("{}/script.js", schema::FOLDER), SCRIPT_MODULE)?;
+        let BundledApp { app: local, report } = app::load(folder.path)?;
+        folder.write(types::FILE, &declarations(&local, &report.statements))?;
         folder.write("template.yaml", &template::of_new_app(&local, LAMBDA_FOLDER))?;
         let worker = app::compile_for_worker(folder.path, Vec::new(), &[]);
         app::show(folder.path, &worker.diagnostics);
@@ -98,6 +114,7 @@ impl Project {
         script("dev", "millrace dev".to_owned());
         script("check", "millrace check".to_owned());
         script("types", "millrace types".to_owned());
+        script("test", format!("node --import ./{}/node.js --test", schema::FOLDER));
         script("dev:worker", "wrangler dev --local".to_owned());
         if let Some(Seed { binding, file }) = &self.seed {
             script("seed:worker", format!("wrangler d1 execute {binding} --local --file {file}"));
@@ -162,6 +179,28 @@ fn mcp_client(name: &str) -> CommandResult<String> {
     let server = Server::Command { program, arguments, key: None };
     let entry = Client::ClaudeCode.connection(name, &server).entry;
     entry.and_then(|entry| entry.text().ok()).ok_or_else(|| CommandError::Wrong("`.mcp.json` cannot be written".to_owned()))
+}
+
+/// `tsconfig.json`: scripts as an editor and `tsc` check them.
+fn compiler_options() -> Json {
+    json!({
+        "compilerOptions": {
+            "strict": true,
+            "target": "ESNext",
+            "module": "ESNext",
+            "moduleResolution": "Bundler",
+            "lib": LIBRARIES,
+            // The globals of Node are not those of scripts, whatever is installed.
+            "types": [],
+            "noEmit": true,
+            "allowJs": true,
+            "allowImportingTsExtensions": true,
+            "resolveJsonModule": true,
+            "verbatimModuleSyntax": true,
+            "skipLibCheck": true,
+        },
+        "include": ["app", types::FILE],
+    })
 }
 
 fn pretty(value: &Json) -> String {

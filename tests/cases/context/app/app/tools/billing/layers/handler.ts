@@ -1,1 +1,1 @@
-export default (_, ctx) => { const { signal, log, progress, db, ...rest } = ctx; return rest; };
+export default (_, ctx) => { const { signal, log, progress, db, cache, ...rest } = ctx; return rest; };
