@@ -1,7 +1,7 @@
 //! Outgoing HTTP on the crate `reqwest`.
 //!
-//! No redirect is followed, no proxy is taken from the environment, no cookie is kept, and no content encoding is asked for. TLS is
-//! rustls with the certificates that the operating system trusts.
+//! No redirect is followed, no proxy is taken from the environment, and no cookie is kept. What a server encoded is decoded; the client itself
+//! asks for no encoding. TLS is rustls with the certificates that the operating system trusts.
 
 use std::{cell::OnceCell, net::IpAddr, rc::Rc, time::Duration};
 
@@ -12,10 +12,13 @@ use millrace_core::{
 };
 use reqwest::{Client, ClientBuilder, Method, Url, redirect::Policy};
 
-use crate::tls;
+use crate::{
+    decoding::{self, Undecodable},
+    tls,
+};
 
-/// Fields that are the client's own business. What accepts an encoding would have to undo it.
-const OWN_FIELDS: [&str; 6] = ["host", "content-length", "transfer-encoding", "connection", "accept-encoding", "upgrade"];
+/// Fields that are the client's own business.
+const OWN_FIELDS: [&str; 5] = ["host", "content-length", "transfer-encoding", "connection", "upgrade"];
 
 /// Outgoing HTTP of one isolate. Starts at the first request; keeps connections open for the next ones.
 pub struct NativeHttpClient {
@@ -64,6 +67,13 @@ impl NativeHttpClient {
         }
         let headers: Headers =
             response.headers().iter().map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value.as_bytes()))).collect();
+        let body = decoding::decoded(&headers, body, request.max_response_bytes).map_err(|error| match error {
+            Undecodable::TooLarge => too_large(),
+            Undecodable::Damaged(error) => {
+                let message = format!("the response of `{host}` is not what its `content-encoding` says");
+                Error::new(ErrorKind::Protocol, message).with_source(error.to_string())
+            }
+        })?;
         Ok(HttpResponse { status: response.status().as_u16(), headers, body })
     }
 }

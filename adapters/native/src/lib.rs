@@ -19,6 +19,7 @@ pub mod cache;
 pub mod clock;
 mod connection_slot;
 pub mod connectors;
+mod decoding;
 pub mod dialer;
 mod disconnected;
 pub mod env;

@@ -15,10 +15,14 @@ use millrace_core::{
 };
 use millrace_engine::{Host, Message};
 use serde_json::json;
+use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha384, Sha512};
 use url::{Url, form_urlencoded, quirks};
 
-use crate::wire::{self, say};
+use crate::{
+    parts,
+    wire::{self, say},
+};
 
 /// How many errors of the host are remembered with what the outside said, in one call.
 const MAX_CAUSES: usize = 100;
@@ -124,7 +128,9 @@ impl Host for Bridge<'_> {
 /// What is answered without a host; `None` where that is not so.
 pub(crate) fn pure(kind: i32, message: &Message) -> Option<Option<Message>> {
     let said = match kind {
-        say::URL_PARSE | say::URL_SET | say::FORM_PARSE | say::FORM_SERIALIZE | say::DIGEST | say::REFUSED => wire::parse(&message.head)?,
+        say::URL_PARSE | say::URL_SET | say::FORM_PARSE | say::FORM_SERIALIZE | say::DIGEST | say::REFUSED | say::PART => {
+            wire::parse(&message.head)?
+        }
         _ => return None,
     };
     let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
@@ -147,6 +153,7 @@ pub(crate) fn pure(kind: i32, message: &Message) -> Option<Option<Message>> {
         say::DIGEST => {
             let bytes = message.tail.as_deref().unwrap_or_default();
             let digest = match said.as_str() {
+                Some("SHA-1") => Sha1::digest(bytes).to_vec(),
                 Some("SHA-256") => Sha256::digest(bytes).to_vec(),
                 Some("SHA-384") => Sha384::digest(bytes).to_vec(),
                 Some("SHA-512") => Sha512::digest(bytes).to_vec(),
@@ -154,6 +161,10 @@ pub(crate) fn pure(kind: i32, message: &Message) -> Option<Option<Message>> {
             };
             return Some(Some(Message { head: String::from("null"), tail: Some(digest) }));
         }
+        say::PART => match said.as_str().and_then(parts::text) {
+            Some(text) => Json::from(text),
+            None => return Some(None),
+        },
         _ => {
             let flag = |name: &str| said[name].as_bool().unwrap_or_default();
             let (tag, class) = (text(&said["tag"]), text(&said["class"]));

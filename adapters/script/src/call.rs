@@ -14,6 +14,7 @@ use millrace_engine::{Ask, Fault, Frame, Instance, Limits, Step, Ticket};
 
 use crate::{
     bridge::Bridge,
+    crypto::Operation,
     limit,
     pool::{CallInstance, Pool, PoolSlot},
     program,
@@ -153,7 +154,7 @@ impl<'a> RunningScript<'a> {
             }
             must_stop(invocation)?;
             for question in self.instance.asks() {
-                self.take(question);
+                self.take(question)?;
             }
             self.forget_cleared();
             step = self.wait().await?;
@@ -161,26 +162,32 @@ impl<'a> RunningScript<'a> {
     }
 
     /// Begins what a script has asked for.
-    fn take(&mut self, question: Ask) {
+    fn take(&mut self, question: Ask) -> Result<(), ScriptFault> {
         let invocation = self.invocation;
         let Ask { ticket, kind, message } = question;
         let asked = wire::parse(&message.head).unwrap_or_default();
         match kind {
-            ask::TIMER => {
-                let delay_ms = asked[0].as_u64().unwrap_or_default();
-                // An interval counts from when it was due, not from when there was time for it.
-                let due_ms = match self.fired_ms {
-                    Some(fired_ms) if asked[1] == true => fired_ms + delay_ms.max(1),
-                    _ => invocation.host.now_ms() + delay_ms,
-                };
-                self.last_timer += 1;
-                let key = (due_ms, self.last_timer);
-                self.timers.insert(key, ticket);
-                self.timer_keys.insert(ticket.id(), key);
+            ask::TIMER => self.set_timer(ticket, &asked),
+            ask::CRYPTO => {
+                let operation = Operation::read(&asked, message.tail.as_deref().unwrap_or_default());
+                if let Some(operation) = &operation {
+                    // Before it is done: what there is no fuel for is not done.
+                    self.instance.spend(operation.units()).map_err(|fault| self.fault(&fault))?;
+                }
+                self.begin(
+                    ticket.id(),
+                    Box::pin(async move {
+                        let content = match operation {
+                            Some(operation) => Ok(operation.compute(invocation.host).await),
+                            None => Err(wire::not_understood()),
+                        };
+                        Answered { ticket, content }
+                    }),
+                );
             }
             ask::FETCH => {
                 if self.bridge.cleared.borrow().contains(&ticket.id()) {
-                    return;
+                    return Ok(());
                 }
                 let request = wire::request(&asked, message.tail.unwrap_or_default(), invocation.deadline_ms);
                 self.begin(
@@ -224,6 +231,20 @@ impl<'a> RunningScript<'a> {
                 );
             }
         }
+        Ok(())
+    }
+
+    fn set_timer(&mut self, ticket: Ticket, asked: &Json) {
+        let delay_ms = asked[0].as_u64().unwrap_or_default();
+        // An interval counts from when it was due, not from when there was time for it.
+        let due_ms = match self.fired_ms {
+            Some(fired_ms) if asked[1] == true => fired_ms + delay_ms.max(1),
+            _ => self.invocation.host.now_ms() + delay_ms,
+        };
+        self.last_timer += 1;
+        let key = (due_ms, self.last_timer);
+        self.timers.insert(key, ticket);
+        self.timer_keys.insert(ticket.id(), key);
     }
 
     fn begin(&self, id: i32, answer: LocalFuture<'a, Answered>) {
@@ -300,7 +321,7 @@ impl<'a> RunningScript<'a> {
     fn tell_of_timers(&mut self) {
         for question in self.instance.asks() {
             if question.kind == ask::TIMER {
-                self.take(question);
+                self.set_timer(question.ticket, &wire::parse(&question.message.head).unwrap_or_default());
             }
         }
         self.forget_cleared();

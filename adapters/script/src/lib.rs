@@ -24,7 +24,9 @@
 
 mod bridge;
 mod call;
+mod crypto;
 mod limit;
+mod parts;
 mod pool;
 mod program;
 mod wire;

@@ -16,6 +16,7 @@ use serde_json::json;
 use crate::{
     bridge,
     limit::UNITS_PER_LOOP,
+    parts,
     wire::{self, ask, say},
 };
 
@@ -58,7 +59,7 @@ pub(crate) fn base() -> Result<Arc<Image>, Fault> {
 
 /// What of a script goes with its text.
 pub(crate) fn meta(index: usize, script: &Script, tells: bool) -> String {
-    json!({"path": script.path, "script": index, "tells": tells}).to_string()
+    json!({"path": script.path, "script": index, "tells": tells, "parts": parts::named_in(&script.program)}).to_string()
 }
 
 /// The script as a message.

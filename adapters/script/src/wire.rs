@@ -21,6 +21,7 @@ pub(crate) mod ask {
     pub(crate) const QUERY: i32 = 2;
     pub(crate) const TIMER: i32 = 3;
     pub(crate) const CACHE: i32 = 4;
+    pub(crate) const CRYPTO: i32 = 5;
 }
 
 /// What is answered at once.
@@ -38,6 +39,8 @@ pub(crate) mod say {
     pub(crate) const ABORTED: i32 = 19;
     pub(crate) const REFUSED: i32 = 20;
     pub(crate) const TOOK: i32 = 22;
+    /// The text of a part of the prelude.
+    pub(crate) const PART: i32 = 23;
 }
 
 /// The deepest nesting of JSON that is read: what the prelude lets through, and what it puts around that.

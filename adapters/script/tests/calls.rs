@@ -509,7 +509,7 @@ fn time_and_randomness_are_the_hosts() {
 #[test]
 fn console_goes_to_the_log() {
     let setup = Setup::new(&[&program(
-        "() => { console.log('a', 1, { b: [2] }, null, undefined, 3n, () => 1); console.warn(new TypeError('t')); console.error('e'); console.debug(Symbol('s')); const c = {}; c.c = c; console.info(c); console.assert(false, 'why') }",
+        "() => { console.log('a', 1, { b: [2] }, null, undefined, 3n, () => 1); console.warn(new TypeError('t')); console.error('e'); console.debug(Symbol('s')); const c = {}; c.c = c; console.info(c); console.assert(false, 'why'); console.assert(true); console.log('%s is %d%%, %j', 'x', 5, { a: 1 }, 'rest'); console.log('%s'); console.group('g'); console.warn('in'); console.groupEnd(); console.count(); console.count(); console.table([{ a: 1, b: 'x' }, { a: 22 }]); console.table(['q']) }",
     )]);
     assert_eq!(setup.call(0, Json::Null), Ok(Returned::Undefined));
     let log = setup.host.log.borrow();
@@ -522,7 +522,15 @@ fn console_goes_to_the_log() {
             (LogLevel::Error, "e"),
             (LogLevel::Debug, "Symbol(s)"),
             (LogLevel::Info, "[object that JSON cannot represent]"),
-            (LogLevel::Error, "assertion failed why"),
+            (LogLevel::Error, "assertion failed: why"),
+            (LogLevel::Info, "x is 5%, {\"a\":1} rest"),
+            (LogLevel::Info, "%s"),
+            (LogLevel::Info, "g"),
+            (LogLevel::Warn, "  in"),
+            (LogLevel::Info, "default: 1"),
+            (LogLevel::Info, "default: 2"),
+            (LogLevel::Info, "| (index) | a  | b |\n| 0       | 1  | x |\n| 1       | 22 |   |"),
+            (LogLevel::Info, "| (index) | Values |\n| 0       | q      |"),
         ]
     );
 }

@@ -191,6 +191,18 @@ const SCRIPTS: &[(End, &str)] = &[
     (Stopped, "for (;;) 'x'.repeat(1e6).split('')"),
     (Stopped, "for (;;) new Array(1e6).indexOf(1)"),
     (Stopped, "for (let i = 0; ; i++) Symbol.for('x'.repeat(1000) + i)"),
+    // What the host computes
+    (
+        Limit,
+        "const s = crypto.subtle; const k = await s.importKey('raw', new Uint8Array(8), 'PBKDF2', false, ['deriveBits']); for (;;) await s.deriveBits({ name: 'PBKDF2', hash: 'SHA-256', salt: new Uint8Array(8), iterations: 1e5 }, k, 256)",
+    ),
+    (
+        Limit,
+        "for (;;) await crypto.subtle.generateKey({ name: 'RSA-PSS', modulusLength: 4096, publicExponent: new Uint8Array([1, 0, 1]), hash: 'SHA-256' }, true, ['sign'])",
+    ),
+    (Stopped, "for (;;) await crypto.subtle.digest('SHA-512', new Uint8Array(1e6))"),
+    (Limit, "const l = []; for (;;) l.push(new Blob(['x'.repeat(1e6)]))"),
+    (Stopped, "const s = new ReadableStream({ pull(c) { c.enqueue(new Uint8Array(1e5)) } }); return await new Response(s).text()"),
 ];
 
 fn handler(body: &str) -> String {

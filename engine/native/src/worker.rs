@@ -321,6 +321,16 @@ impl Instance {
         fuel(&self.machine) as i64
     }
 
+    /// Takes units for what the host does.
+    ///
+    /// # Errors
+    /// [`Fault::Fuel`] where there are fewer.
+    pub fn spend(&mut self, units: u64) -> Result<(), Fault> {
+        let left = self.fuel().saturating_sub(i64::try_from(units).unwrap_or(i64::MAX));
+        set_fuel(&self.machine, left as f64);
+        if left < 0 { Err(Fault::Fuel) } else { Ok(()) }
+    }
+
     fn step(&mut self, state: i32) -> Result<Step, Fault> {
         let text = || String::from_utf8_lossy(&text(&self.machine)).into_owned();
         match state {

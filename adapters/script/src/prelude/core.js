@@ -6,10 +6,10 @@
 //
 // The other side is adapters/script/src/wire.rs: the numbers and shapes are the same there.
 
-const ASK = { fetch: 1, query: 2, timer: 3, cache: 4 };
+const ASK = { fetch: 1, query: 2, timer: 3, cache: 4, crypto: 5 };
 const SAY = {
   log: 10, progress: 11, requireInput: 12, urlParse: 13, urlSet: 14, formParse: 15, formSerialize: 16, digest: 17, takeBack: 18, aborted: 19,
-  refused: 20, took: 22,
+  refused: 20, took: 22, part: 23,
 };
 const LEVEL = { debug: 0, info: 1, warn: 2, error: 3 };
 const OPERATOR = 0;
@@ -30,7 +30,7 @@ const { Array, BigInt, Error, InternalError, JSON, Map, Math, Number, Object, Pr
   globalThis;
 const { stringify, rawJSON, isRawJSON } = JSON;
 const { create, defineProperty, freeze, getOwnPropertyDescriptor, getOwnPropertyDescriptors, getPrototypeOf, hasOwn, keys, setPrototypeOf } = Object;
-const { apply } = Reflect;
+const { apply, defineProperty: redefine } = Reflect;
 const { ceil, max, min, trunc } = Math;
 const { isFinite, isSafeInteger, MAX_SAFE_INTEGER } = Number;
 const isArray = Array.isArray;
@@ -47,7 +47,7 @@ const toWellFormed = free(String.prototype.toWellFormed);
 const isoTextOf = free(Date.prototype.toISOString);
 const base64Of = free(Uint8Array.prototype.toBase64);
 const copyInto = free(Uint8Array.prototype.set);
-const part = free(Uint8Array.prototype.subarray);
+const section = free(Uint8Array.prototype.subarray);
 const objectText = free(objectPrototype.toString);
 const symbolText = free(Symbol.prototype.toString);
 const then = free(Promise.prototype.then);
@@ -115,7 +115,7 @@ const trimmed = stack => {
     const end = found < 0 ? text.length : found;
     const line = slice(text, at, end);
     at = end + 1;
-    if (line === '' || find(line, '<millrace>') >= 0 || find(line, '(native)') >= 0) continue;
+    if (line === '' || find(line, '<millrace>') >= 0 || find(line, '<input>') >= 0 || find(line, '(native)') >= 0) continue;
     if (++count > MAX_FRAMES) break;
     lines += `${line}\n`;
   }
@@ -470,8 +470,51 @@ const performance = {
   },
   toJSON: () => ({ timeOrigin: performance.timeOrigin }),
 };
+// Marks are part of the part `more`.
+for (const name of ['mark', 'measure', 'clearMarks', 'clearMeasures', 'getEntries', 'getEntriesByType', 'getEntriesByName']) {
+  performance[name] = (...values) => apply(part('more').timing[name], undefined, values);
+  defineProperty(performance[name], 'name', { value: name, configurable: true });
+}
 defineProperty(performance, toStringTag, { value: 'Performance', configurable: true });
 global('performance', performance);
+
+// Classes that few programs name. The host has their text, and says when a program is loaded which of them it names: those are evaluated first,
+// and are part of the image. Any other is evaluated where it is asked for.
+const parts = new ClosedMap();
+const evaluate = globalThis.eval;
+const PARTS = {
+  __proto__: null,
+  streams: [
+    'ReadableStream', 'ReadableStreamDefaultReader', 'ReadableStreamBYOBReader', 'ReadableStreamDefaultController', 'ReadableByteStreamController',
+    'ReadableStreamBYOBRequest', 'WritableStream', 'WritableStreamDefaultWriter', 'WritableStreamDefaultController', 'TransformStream',
+    'TransformStreamDefaultController', 'ByteLengthQueuingStrategy', 'CountQueuingStrategy', 'TextDecoderStream', 'TextEncoderStream',
+  ],
+  files: ['Blob', 'File', 'FormData'],
+  crypto: ['CryptoKey', 'SubtleCrypto'],
+  more: ['MessageChannel', 'MessageEvent', 'MessagePort', 'PerformanceEntry', 'PerformanceMark', 'PerformanceMeasure'],
+};
+const part = name => {
+  const known = parts.get(name);
+  if (known !== undefined) return known;
+  const made = evaluate(say(SAY.part, name))(platform, platform.web);
+  parts.set(name, made);
+  return made;
+};
+for (const name of keys(PARTS)) {
+  for (const constructor of PARTS[name]) {
+    defineProperty(globalThis, constructor, {
+      get: () => {
+        const value = part(name).globals[constructor];
+        // Not where a script has frozen them.
+        redefine(globalThis, constructor, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
+        return value;
+      },
+      set: value => global(constructor, value),
+      enumerable: false,
+      configurable: true,
+    });
+  }
+}
 
 // The engine takes the bytes that such a list needs modulo 2^32, and would write where there is no memory.
 const MAX_COPIED_LENGTH = 2 ** 29 - 1;
@@ -528,21 +571,131 @@ const line = (values, show, first = '') => {
   for (let i = 0; i < values.length; i++) text += (text === '' && i === 0 ? '' : ' ') + show(values[i]);
   return text;
 };
-const speaker = level => ({ console: (...values) => log(OPERATOR, level, line(values, shown)) }).console;
+const SHOWN_AS = {
+  __proto__: null,
+  s: shown,
+  d: value => (typeof value === 'bigint' ? `${value}n` : typeof value === 'object' || typeof value === 'symbol' ? 'NaN' : `${Number(value)}`),
+  i: value => (typeof value === 'bigint' ? `${value}n` : typeof value === 'object' || typeof value === 'symbol' ? 'NaN' : `${trunc(Number(value))}`),
+  f: value => (typeof value === 'symbol' ? 'NaN' : `${Number(value)}`),
+  j: shown,
+  o: shown,
+  O: shown,
+  c: () => '',
+};
+// The first value may say how the next ones are shown: `%s`.
+const formatted = values => {
+  const format = values[0];
+  if (typeof format !== 'string' || values.length < 2 || find(format, '%') < 0) return line(values, shown);
+  let text = '';
+  let used = 1;
+  for (let at = 0; at < format.length; at++) {
+    const letter = format[at + 1];
+    if (format[at] !== '%' || (letter !== '%' && SHOWN_AS[letter] === undefined) || (letter !== '%' && used >= values.length)) {
+      text += format[at];
+      continue;
+    }
+    text += letter === '%' ? '%' : SHOWN_AS[letter](values[used++]);
+    at++;
+  }
+  for (; used < values.length; used++) text += ` ${shown(values[used])}`;
+  return text;
+};
+const MAX_CELLS = 10000;
+// A table as lines of text: a row for each member, a column for each name that a row has.
+const tableOf = (data, only) => {
+  const columns = bare([]);
+  const rows = bare([]);
+  let hasValues = false;
+  const names = keys(data);
+  for (let i = 0; i < names.length; i++) {
+    const row = data[names[i]];
+    const cells = create(null);
+    if (typeof row === 'object' && row !== null) {
+      const members = keys(row);
+      for (let m = 0; m < members.length; m++) {
+        if (only !== undefined && indexOf(only, members[m]) < 0) continue;
+        cells[members[m]] = shown(row[members[m]]);
+        if (indexOf(columns, members[m]) < 0) columns[columns.length] = members[m];
+      }
+    } else hasValues = true;
+    rows[rows.length] = bare([names[i], cells, typeof row === 'object' && row !== null ? '' : shown(row)]);
+    if (rows.length * (columns.length + 2) > MAX_CELLS) return shown(data);
+  }
+  const lines = bare([]);
+  const add = (index, cellOf, last) => {
+    const cells = bare([index]);
+    for (let i = 0; i < columns.length; i++) cells[i + 1] = cellOf(columns[i]);
+    if (hasValues) cells[cells.length] = last;
+    lines[lines.length] = cells;
+  };
+  add('(index)', column => column, 'Values');
+  for (let i = 0; i < rows.length; i++) add(rows[i][0], column => rows[i][1][column] ?? '', rows[i][2]);
+  const widths = bare([]);
+  for (let i = 0; i < lines.length; i++) for (let c = 0; c < lines[i].length; c++) widths[c] = max(widths[c] ?? 0, lines[i][c].length);
+  let text = '';
+  for (let i = 0; i < lines.length; i++) {
+    text += i === 0 ? '|' : '\n|';
+    for (let c = 0; c < lines[i].length; c++) {
+      text += ` ${lines[i][c]}`;
+      for (let pad = lines[i][c].length; pad < widths[c]; pad++) text += ' ';
+      text += ' |';
+    }
+  }
+  return text;
+};
+let indent = '';
+const counts = new ClosedMap();
+const clocks = new ClosedMap();
+const MAX_LABELS = 1000;
+const keptIn = (map, label, value) => {
+  if (map.size < MAX_LABELS || map.get(label) !== undefined) map.set(label, value);
+};
+const tell = (level, text) => log(OPERATOR, level, indent + text);
+const speaker = level => ({ console: (...values) => tell(level, formatted(values)) }).console;
+const group = (...values) => {
+  if (values.length > 0) tell(LEVEL.info, formatted(values));
+  if (indent.length < 2 * MAX_CAUSES) indent += '  ';
+};
+const labelOf = label => (label === undefined ? 'default' : `${label}`);
+const elapsed = (label, values) => {
+  const begun = clocks.get(label);
+  if (begun === undefined) tell(LEVEL.warn, `the timer \`${label}\` was not started`);
+  else tell(LEVEL.info, line(values, shown, `${label}: ${performance.now() - begun} ms`));
+};
 const console = {
   debug: speaker(LEVEL.debug),
-  trace: speaker(LEVEL.debug),
+  trace: (...values) => tell(LEVEL.debug, `${line(values, shown, 'Trace:')}\n${where()}`),
   log: speaker(LEVEL.info),
   info: speaker(LEVEL.info),
-  table: speaker(LEVEL.info),
-  dir: value => log(OPERATOR, LEVEL.info, shown(value)),
+  table: (data, only) => tell(LEVEL.info, typeof data === 'object' && data !== null ? tableOf(data, isArray(only) ? only : undefined) : shown(data)),
+  dir: value => tell(LEVEL.info, shown(value)),
+  dirxml: speaker(LEVEL.info),
   warn: speaker(LEVEL.warn),
   error: speaker(LEVEL.error),
   assert(condition, ...values) {
-    if (!condition) log(OPERATOR, LEVEL.error, line(values, shown, 'assertion failed'));
+    if (!condition) tell(LEVEL.error, values.length > 0 ? `assertion failed: ${formatted(values)}` : 'assertion failed');
+  },
+  group,
+  groupCollapsed: group,
+  groupEnd() {
+    indent = slice(indent, 2);
+  },
+  count(given) {
+    const label = labelOf(given);
+    const count = (counts.get(label) ?? 0) + 1;
+    keptIn(counts, label, count);
+    tell(LEVEL.info, `${label}: ${count}`);
+  },
+  countReset: given => void counts.delete(labelOf(given)),
+  time: given => keptIn(clocks, labelOf(given), performance.now()),
+  timeLog: (given, ...values) => elapsed(labelOf(given), values),
+  timeEnd(given) {
+    elapsed(labelOf(given), bare([]));
+    clocks.delete(labelOf(given));
   },
 };
 for (const name of keys(console)) defineProperty(console[name], 'name', { value: name, configurable: true });
+defineProperty(console, toStringTag, { value: 'console', configurable: true });
 global('console', console);
 
 // What is thrown where nobody waits for it ends the call.
@@ -595,6 +748,8 @@ const globals = {
   setInterval: (work, ms, ...values) => timer('setInterval', true, work, ms, values, false),
   clearTimeout: id => clear(id),
   clearInterval: id => clear(id),
+  setImmediate: (work, ...values) => timer('setImmediate', false, work, 0, values, false),
+  clearImmediate: id => clear(id),
   queueMicrotask(work) {
     callback('queueMicrotask', work);
     later(() => running(() => work()));
@@ -609,8 +764,7 @@ const bytesOf = value => {
   return undefined;
 };
 
-web(
-  {
+const platform = {
     // `{ answer, takeBack(reason) }`: what is taken back is no longer asked.
     fetch(method, url, headers, body, redirect) {
       if (open.size >= MAX_PENDING) throw new RangeError('too many requests at a time');
@@ -631,6 +785,14 @@ web(
       return { __proto__: null, answer, takeBack };
     },
     watch: promise => watch(promise, '`fetch(…)`', where()),
+    // What the host computes: bytes, or a value.
+    compute(question, bytes) {
+      if (open.size >= MAX_PENDING) throw new RangeError('too many operations of `crypto.subtle` at a time');
+      const stack = where();
+      return new Promise((resolve, reject) => {
+        ask(ASK.crypto, question, bytes, Error, '`crypto.subtle`', stack, (value, made) => resolve(bare([value, made])), reject);
+      });
+    },
     // A timer that nobody can clear.
     after: (work, ms) => void timer('AbortSignal.timeout', false, work, ms, [], true),
     running,
@@ -645,7 +807,7 @@ web(
     utf8Encode: text => native.encode(wellFormed(text)),
     utf8Decode(bytes, fatal, keepMark) {
       const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-      const text = native.decode(hasMark && !keepMark ? part(bytes, 3) : bytes, fatal);
+      const text = native.decode(hasMark && !keepMark ? section(bytes, 3) : bytes, fatal);
       if (text === undefined) throw new TypeError('the bytes are not valid UTF-8');
       return text;
     },
@@ -664,20 +826,24 @@ web(
       }
       return 0;
     },
+    latin1: bytes => unitText(bytes),
+    performance,
+    part,
+    hasPart: name => parts.get(name) !== undefined,
     random(length) {
       took('random');
       const bytes = new Uint8Array(length);
       native.random(bytes);
       return bytes;
     },
+    // Undefined of an algorithm that is not there.
     digest(name, bytes) {
       const made = say(SAY.digest, name, bytes);
-      if (!made) throw new Error(`\`${name}\` is not supported by \`digest\`; use \`SHA-256\`, \`SHA-384\` or \`SHA-512\``);
-      return made[1];
+      return made ? made[1] : undefined;
     },
-  },
-  global,
-);
+};
+const { web: shared, signalOfCall, unitText } = web(platform, global);
+platform.web = shared;
 
 // ctx
 
@@ -843,21 +1009,7 @@ const progress = (done, total, message) => {
   const all = total === undefined || total === null ? NaN : Number(total);
   say(SAY.progress, bare([number, isFinite(all) ? all : null, message === undefined || message === null ? null : wellFormed(String(message))]));
 };
-const isAborted = () => !!say(SAY.aborted, null);
-const abortError = () => new Error('the call was aborted');
-const signal = {
-  get aborted() {
-    return isAborted();
-  },
-  get reason() {
-    return isAborted() ? abortError() : undefined;
-  },
-  throwIfAborted() {
-    if (isAborted()) throw abortError();
-  },
-  addEventListener() {},
-  removeEventListener() {},
-};
+const signal = signalOfCall(() => !!say(SAY.aborted, null));
 for (const name of keys(contextLog)) freeze(contextLog[name]);
 for (const name of keys(cache)) freeze(cache[name]);
 const contextFunctions = { log: freeze(contextLog), progress: freeze(progress), db: freeze(db), cache: freeze(cache), signal: freeze(signal) };
@@ -914,6 +1066,7 @@ const begin = () => {
   quietTimers.clear();
   causes = new ClosedWeakMap();
   askedBytes = 0;
+  indent = '';
   causesCount = repliesCount = lateRounds = tookCount = 0;
   message = outcome = answer = undefined;
   lastScript++;
@@ -1089,6 +1242,7 @@ return {
   load(meta, value) {
     begin();
     loading = meta.script;
+    for (let i = 0; i < meta.parts.length; i++) part(meta.parts[i]);
     if (meta.tells && !isTelling) {
       isTelling = true;
       native.on_clock(() => took('clock'));

@@ -125,6 +125,18 @@
     }
   }
 
+  class CustomEvent extends Event {
+    #detail;
+    constructor(type, options = undefined) {
+      need(arguments.length, 1, 'CustomEvent');
+      super(type, options);
+      this.#detail = options?.detail ?? null;
+    }
+    get detail() {
+      return this.#detail;
+    }
+  }
+
   let trigger, handled;
   class EventTarget {
     #listeners = [];
@@ -180,9 +192,11 @@
     }
   }
 
-  let trip, follow;
+  let trip, follow, signalOfCall;
   class AbortSignal extends EventTarget {
     #aborted = false;
+    // Of a call: the host is asked. It ends the call by itself, so listeners are not needed.
+    #look = undefined;
     #reason = undefined;
     #handler = null;
     #held = undefined;
@@ -192,10 +206,11 @@
       super();
     }
     get aborted() {
+      if (this.#look?.()) trip(this, new DOMException('the call was aborted', 'AbortError'));
       return this.#aborted;
     }
     get reason() {
-      return this.#reason;
+      return this.aborted ? this.#reason : undefined;
     }
     get onabort() {
       return this.#handler;
@@ -212,7 +227,7 @@
       }
     }
     throwIfAborted() {
-      if (this.#aborted) throw this.#reason;
+      if (this.aborted) throw this.#reason;
     }
     // What the platform itself does comes before listeners.
     static #trip(signal, reason) {
@@ -236,6 +251,11 @@
     static {
       trip = AbortSignal.#trip;
       follow = AbortSignal.#follow;
+      signalOfCall = look => {
+        const signal = new AbortSignal(secret);
+        signal.#look = look;
+        return signal;
+      };
     }
     static abort(reason) {
       const signal = new AbortSignal(secret);
@@ -291,7 +311,7 @@
   const isDetached = Function.prototype.call.bind(Object.getOwnPropertyDescriptor(ArrayBuffer.prototype, 'detached').get);
   const lengthIn = Function.prototype.call.bind(Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), 'length').get);
 
-  define('structuredClone', function structuredClone(value, options = undefined) {
+  const structuredClone = function structuredClone(value, options = undefined) {
     need(arguments.length, 1, 'structuredClone');
     const copies = new Map();
     const open = [];
@@ -370,7 +390,8 @@
     }
     for (let i = 0; i < moving.length; i++) moved(moving[i]);
     return result;
-  });
+  };
+  define('structuredClone', structuredClone);
 
   // URLs
 
@@ -649,22 +670,63 @@
     }
   }
 
-  const LABELS = ['utf-8', 'utf8', 'unicode-1-1-utf-8', 'unicode11utf8', 'unicode20utf8', 'x-unicode20utf8'];
+  // https://encoding.spec.whatwg.org/#names-and-labels
+  const LABELS = {
+    __proto__: null,
+    'utf-8': 'utf-8 utf8 unicode-1-1-utf-8 unicode11utf8 unicode20utf8 x-unicode20utf8',
+    'utf-16le': 'utf-16le utf-16 ucs-2 csunicode iso-10646-ucs-2 unicode unicodefeff',
+    'utf-16be': 'utf-16be unicodefffe',
+    'windows-1252':
+      'windows-1252 latin1 ascii us-ascii ansi_x3.4-1968 iso-8859-1 iso8859-1 iso88591 iso_8859-1 iso_8859-1:1987 iso-ir-100 l1 cp1252 cp819 ibm819 csisolatin1 x-cp1252',
+  };
+  const encodings = { __proto__: null };
+  for (const encoding of Object.keys(LABELS)) for (const label of LABELS[encoding].split(' ')) encodings[label] = encoding;
+  // What windows-1252 has where latin1 has controls.
+  const CONTROLS = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
+  // The text whose code units are the elements.
+  const unitText = units => {
+    let text = '';
+    for (let at = 0; at < units.length; at += 8192) text += Reflect.apply(String.fromCharCode, undefined, units.subarray(at, at + 8192));
+    return text;
+  };
+  const windows = bytes => unitText(bytes).replace(/[\x80-\x9f]/g, found => CONTROLS[found.charCodeAt(0) - 0x80]);
+  const joined = (first, second) => {
+    if (first.length === 0) return second;
+    const all = new Uint8Array(first.length + second.length);
+    all.set(first);
+    all.set(second, first.length);
+    return all;
+  };
+  const notOf = encoding => new TypeError(`the bytes are not valid ${encoding.toUpperCase()}`);
+  const utf16 = (bytes, isBig, fatal, stream) => {
+    let length = bytes.length & ~1;
+    const units = new Uint16Array(length / 2);
+    for (let i = 0; i < units.length; i++) units[i] = isBig ? (bytes[2 * i] << 8) | bytes[2 * i + 1] : bytes[2 * i] | (bytes[2 * i + 1] << 8);
+    const last = units[units.length - 1];
+    const isHalf = units.length > 0 && last >= 0xd800 && last <= 0xdbff;
+    if (isHalf) length -= 2;
+    const text = unitText(isHalf ? units.subarray(0, -1) : units);
+    const isWhole = length === bytes.length || stream;
+    if (fatal && (!isWhole || !text.isWellFormed())) throw notOf(isBig ? 'utf-16be' : 'utf-16le');
+    return { text: text.toWellFormed() + (isWhole ? '' : '\ufffd'), length };
+  };
   class TextDecoder {
+    #encoding;
     #fatal;
     #ignoreBOM;
     #rest = new Uint8Array();
     #isBegun = false;
     constructor(label = 'utf-8', options = undefined) {
       const { fatal, ignoreBOM } = dictionary(options, 'TextDecoder');
-      if (!LABELS.includes(`${label}`.trim().toLowerCase())) {
-        throw new RangeError(`\`${label}\` is not supported by \`TextDecoder\`; only \`utf-8\` is`);
+      this.#encoding = encodings[`${label}`.replace(/^[\t\n\f\r ]+|[\t\n\f\r ]+$/g, '').toLowerCase()];
+      if (this.#encoding === undefined) {
+        throw new RangeError(`\`${label}\` is not supported by \`TextDecoder\`; it reads ${Object.keys(LABELS).join(', ')}`);
       }
       this.#fatal = !!fatal;
       this.#ignoreBOM = !!ignoreBOM;
     }
     get encoding() {
-      return 'utf-8';
+      return this.#encoding;
     }
     get fatal() {
       return this.#fatal;
@@ -674,19 +736,22 @@
     }
     decode(data = undefined, options = undefined) {
       const { stream } = dictionary(options, 'decode');
-      let bytes = data === undefined ? new Uint8Array() : view(data);
-      const rest = this.#rest;
+      const given = data === undefined ? new Uint8Array() : view(data);
+      if (this.#encoding === 'windows-1252') return windows(given);
+      const bytes = joined(this.#rest, given);
+      const keepsMark = this.#ignoreBOM || this.#isBegun;
       const isBegun = this.#isBegun;
       this.#rest = new Uint8Array();
       this.#isBegun = false;
-      if (rest.length > 0) {
-        const joined = new Uint8Array(rest.length + bytes.length);
-        joined.set(rest);
-        joined.set(bytes, rest.length);
-        bytes = joined;
+      let text, end;
+      if (this.#encoding === 'utf-8') {
+        end = bytes.length - (stream ? native.utf8Tail(bytes) : 0);
+        text = native.utf8Decode(bytes.subarray(0, end), this.#fatal, keepsMark);
+      } else {
+        const read = utf16(bytes, this.#encoding === 'utf-16be', this.#fatal, stream);
+        end = stream ? read.length : bytes.length;
+        text = !keepsMark && read.text.charCodeAt(0) === 0xfeff ? read.text.slice(1) : read.text;
       }
-      const end = bytes.length - (stream ? native.utf8Tail(bytes) : 0);
-      const text = native.utf8Decode(bytes.subarray(0, end), this.#fatal, this.#ignoreBOM || isBegun);
       if (stream) {
         this.#rest = bytes.slice(end);
         this.#isBegun = isBegun || end > 0;
@@ -697,28 +762,31 @@
 
   // crypto
 
-  const hash = async (algorithm, data) => {
-    const name = String(typeof algorithm === 'object' && algorithm !== null ? algorithm.name : algorithm).toUpperCase();
-    return native.digest(name, view(data)).buffer;
-  };
-  define('crypto', {
+  const INTEGERS = ['Int8Array', 'Uint8Array', 'Uint8ClampedArray', 'Int16Array', 'Uint16Array', 'Int32Array', 'Uint32Array', 'BigInt64Array', 'BigUint64Array'];
+  class Crypto {
+    constructor(token) {
+      if (token !== secret) throw new TypeError('`Crypto` cannot be constructed; use `crypto`');
+    }
+    get subtle() {
+      return native.part('crypto').subtle;
+    }
     randomUUID() {
       const bytes = native.random(16);
       bytes[6] = (bytes[6] & 0x0f) | 0x40;
       bytes[8] = (bytes[8] & 0x3f) | 0x80;
       const hex = Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('');
       return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
-    },
+    }
     getRandomValues(array) {
-      if (!ArrayBuffer.isView(array) || array instanceof Float32Array || array instanceof Float64Array || array instanceof DataView) {
+      if (!INTEGERS.includes(native.classOf(array))) {
         throw new DOMException('`getRandomValues` takes an array of integers', 'TypeMismatchError');
       }
       if (array.byteLength > 65536) throw new DOMException('`getRandomValues` gives at most 65536 bytes', 'QuotaExceededError');
       view(array).set(native.random(array.byteLength));
       return array;
-    },
-    subtle: { digest: hash },
-  });
+    }
+  }
+  define('crypto', new Crypto(secret));
 
   // fetch
 
@@ -736,8 +804,11 @@
     return text;
   };
 
+  let lock;
   class Headers {
     #pairs = [];
+    // Those of a response that was received cannot be changed.
+    #isLocked = false;
     // What iteration sees, until something changes.
     #sorted = undefined;
     constructor(init = undefined) {
@@ -764,6 +835,9 @@
       for (let i = 0; i < this.#pairs.length; i++) if (this.#pairs[i][0] === key) values[values.length] = this.#pairs[i][1];
       return values;
     }
+    #change() {
+      if (this.#isLocked) throw new TypeError('the header fields of this response cannot be changed; copy them: `new Headers(response.headers)`');
+    }
     #drop(key) {
       const kept = [];
       for (let i = 0; i < this.#pairs.length; i++) if (this.#pairs[i][0] !== key) kept[kept.length] = this.#pairs[i];
@@ -772,12 +846,16 @@
     }
     append(name, value) {
       need(arguments.length, 2, 'append');
-      this.#pairs[this.#pairs.length] = [headerName(name), headerValue(value)];
+      const pair = [headerName(name), headerValue(value)];
+      this.#change();
+      this.#pairs[this.#pairs.length] = pair;
       this.#sorted = undefined;
     }
     delete(name) {
       need(arguments.length, 1, 'delete');
-      this.#drop(headerName(name));
+      const key = headerName(name);
+      this.#change();
+      this.#drop(key);
     }
     get(name) {
       need(arguments.length, 1, 'get');
@@ -794,6 +872,7 @@
     set(name, value) {
       need(arguments.length, 2, 'set');
       const pair = [headerName(name), headerValue(value)];
+      this.#change();
       this.#drop(pair[0]);
       this.#pairs[this.#pairs.length] = pair;
     }
@@ -829,10 +908,20 @@
     values() {
       return this.#walk(pair => pair[1]);
     }
+    static {
+      lock = headers => {
+        headers.#isLocked = true;
+      };
+    }
   }
   iterable(Headers);
 
-  // A body as bytes, with the content type that goes with it.
+  // Streams, blobs and forms are parts that most programs do not need: what is asked of a part that is not loaded is false.
+  const isOf = (part, name, value) => native.hasPart(part) && value instanceof native.part(part).globals[name];
+  const streamOf = bytes => native.part('streams').streamOf(bytes);
+  const noBytes = () => new Uint8Array();
+
+  // A body as bytes or as a stream, with the content type that goes with it.
   const bodyOf = body => {
     if (body === undefined || body === null) return { bytes: null, type: null };
     if (typeof body === 'string') return { bytes: native.utf8Encode(body), type: 'text/plain;charset=UTF-8' };
@@ -840,85 +929,149 @@
       return { bytes: native.utf8Encode(body.toString()), type: 'application/x-www-form-urlencoded;charset=UTF-8' };
     }
     if (body instanceof ArrayBuffer || ArrayBuffer.isView(body)) return { bytes: view(body).slice(), type: null };
+    if (isOf('files', 'Blob', body)) return { bytes: native.part('files').bytesIn(body), type: body.type === '' ? null : body.type };
+    if (isOf('files', 'FormData', body)) return native.part('files').written(body);
+    if (isOf('streams', 'ReadableStream', body)) {
+      if (body.locked || native.part('streams').isDisturbed(body)) throw new TypeError('a stream that is locked, or was read from, cannot be a body');
+      return { bytes: null, type: null, stream: body };
+    }
     return { bytes: native.utf8Encode(`${body}`), type: 'text/plain;charset=UTF-8' };
   };
 
-  let peek, use;
+  let share, move, isSpent, isNull, bytesNow, takeBody;
   class Body {
     #bytes;
+    // Where the body came as one, or somebody has asked for one: then it is what the body is read from.
+    #stream;
     #used = false;
-    constructor(token, bytes) {
+    constructor(token, bytes, stream) {
       if (token !== secret) throw new TypeError('illegal constructor');
       this.#bytes = bytes;
+      this.#stream = stream;
+    }
+    get body() {
+      if (this.#bytes === null && !this.#stream) return null;
+      if (!this.#stream) {
+        this.#stream = streamOf(this.#bytes);
+        // Of one that was read before a reader has the stream.
+        if (this.#used) this.#stream.getReader().cancel();
+      }
+      return this.#stream;
     }
     get bodyUsed() {
-      return this.#used;
+      return this.#used || (this.#stream !== undefined && native.part('streams').isDisturbed(this.#stream) === true);
     }
-    #take() {
-      if (this.#used) throw new TypeError('the body was already read');
+    async #take() {
+      if (this.bodyUsed || this.#stream?.locked) throw new TypeError('Body is unusable: it was already read, or a reader has it');
+      if (this.#stream) {
+        this.#used = true;
+        return native.part('streams').bytesOf(this.#stream);
+      }
       this.#used = this.#bytes !== null;
-      return this.#bytes ?? new Uint8Array();
+      return this.#bytes ?? noBytes();
     }
     async bytes() {
-      return this.#take().slice();
+      return (await this.#take()).slice();
     }
     async arrayBuffer() {
-      return this.#take().slice().buffer;
+      return (await this.#take()).slice().buffer;
     }
     async text() {
-      return native.utf8Decode(this.#take(), false, false);
+      return native.utf8Decode(await this.#take(), false, false);
     }
     async json() {
-      return JSON.parse(native.utf8Decode(this.#take(), false, false));
+      return JSON.parse(native.utf8Decode(await this.#take(), false, false));
     }
-    static #peek(body) {
-      if (body.#used) throw new TypeError('the body was already read');
-      return body.#bytes;
+    async blob() {
+      const bytes = await this.#take();
+      const { Blob } = native.part('files').globals;
+      return new Blob([bytes], { type: this.headers.get('content-type') ?? '' });
+    }
+    async formData() {
+      const bytes = await this.#take();
+      return native.part('files').read(bytes, this.headers.get('content-type'));
     }
     static {
-      peek = Body.#peek;
-      use = body => body.#take();
+      isSpent = body => body.bodyUsed || body.#stream?.locked === true;
+      isNull = body => body.#bytes === null && !body.#stream;
+      takeBody = body => body.#take();
+      bytesNow = body => (body.#stream ? undefined : body.#bytes ?? noBytes());
+      // The body of another one, which no longer has it.
+      move = body => {
+        body.#used = !isNull(body);
+        return { bytes: body.#stream ? null : body.#bytes, stream: body.#stream };
+      };
+      // What a copy has: the bytes, or the other branch of the stream.
+      share = body => {
+        if (isSpent(body)) throw new TypeError('Body is unusable: it was already read, or a reader has it');
+        if (!body.#stream) return { bytes: body.#bytes, stream: undefined };
+        const branches = body.#stream.tee();
+        body.#stream = branches[0];
+        return { bytes: null, stream: branches[1] };
+      };
     }
   }
 
   let sourceOf;
   const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
   const FORBIDDEN = ['CONNECT', 'TRACE', 'TRACK'];
-  // `ctx.signal` is one as well.
-  const isSignal = value => value instanceof AbortSignal || (isObject(value) && typeof value.addEventListener === 'function' && typeof value.aborted === 'boolean');
+  const CHOICES = {
+    __proto__: null,
+    mode: ['cors', 'no-cors', 'same-origin'],
+    credentials: ['same-origin', 'omit', 'include'],
+    cache: ['default', 'no-store', 'reload', 'no-cache', 'force-cache', 'only-if-cached'],
+    redirect: ['follow', 'error', 'manual'],
+    referrerPolicy: ['', 'no-referrer', 'no-referrer-when-downgrade', 'same-origin', 'origin', 'strict-origin', 'origin-when-cross-origin', 'strict-origin-when-cross-origin', 'unsafe-url'],
+  };
+
+  const listed = names => {
+    let text = '';
+    for (let i = 0; i < names.length; i++) text += (i === 0 ? '' : i === names.length - 1 ? ' or ' : ', ') + `\`${names[i]}\``;
+    return text;
+  };
 
   class Request extends Body {
     #method;
     #url;
     #headers;
-    #redirect;
     #source;
     #signal;
+    // What has no meaning on a server is kept as it was given.
+    #options;
     constructor(input, options = undefined) {
       need(arguments.length, 1, 'Request');
       const init = dictionary(options, 'Request');
       const source = input instanceof Request ? input : undefined;
       const url = source ? source.#url : new URL(input);
       if (!source && (url.username !== '' || url.password !== '')) throw new TypeError('the URL of a request must not hold a user name or password');
+      if (init.window !== undefined && init.window !== null) throw new TypeError('`window` of a request can be null only');
       const method = init.method === undefined ? source?.#method ?? 'GET' : `${init.method}`;
-      const own = init.body === undefined || init.body === null ? undefined : bodyOf(init.body);
-      const bytes = own ? own.bytes : source ? peek(source) : null;
       const upper = METHODS.includes(method.toUpperCase()) ? method.toUpperCase() : method;
       if (!isToken(upper) || FORBIDDEN.includes(upper.toUpperCase())) throw new TypeError(`\`${method}\` is not a method`);
-      if (bytes !== null && (upper === 'GET' || upper === 'HEAD')) throw new TypeError(`a \`${upper}\` request has no body`);
-      super(secret, bytes);
+      const chosen = {};
+      for (const name of Object.keys(CHOICES)) {
+        chosen[name] = init[name] === undefined ? source?.#options[name] ?? CHOICES[name][0] : `${init[name]}`;
+        if (!CHOICES[name].includes(chosen[name])) throw new TypeError(`\`${name}\` must be ${listed(CHOICES[name])}`);
+      }
+      chosen.integrity = init.integrity === undefined ? source?.#options.integrity ?? '' : `${init.integrity}`;
+      chosen.keepalive = init.keepalive === undefined ? source?.#options.keepalive ?? false : !!init.keepalive;
+      const signal = init.signal === undefined ? source?.#source : init.signal;
+      if (signal !== undefined && signal !== null && !(signal instanceof AbortSignal)) throw new TypeError('`signal` must be an `AbortSignal`');
+      const hasOwn = init.body !== undefined && init.body !== null;
+      const isEmpty = !hasOwn && (!source || isNull(source));
+      if (!isEmpty && (upper === 'GET' || upper === 'HEAD')) throw new TypeError(`a \`${upper}\` request has no body`);
+      const own = hasOwn ? bodyOf(init.body) : undefined;
+      if (own?.stream && init.duplex === undefined) throw new TypeError('a request whose body is a stream needs `duplex: "half"`');
+      if (init.duplex !== undefined && `${init.duplex}` !== 'half') throw new TypeError('`duplex` of a request must be `half`');
+      if (!own && source && isSpent(source)) throw new TypeError('Body is unusable: it was already read, or a reader has it');
+      const { bytes, stream } = own ?? (source ? move(source) : { bytes: null, stream: undefined });
+      super(secret, bytes, stream);
       this.#method = upper;
       this.#url = source ? url : url.href;
       this.#headers = new Headers(init.headers ?? source?.#headers);
       if (own && own.type !== null && !this.#headers.has('content-type')) this.#headers.set('content-type', own.type);
-      this.#redirect = init.redirect === undefined ? source?.#redirect ?? 'follow' : `${init.redirect}`;
-      if (!['follow', 'error', 'manual'].includes(this.#redirect)) {
-        throw new TypeError('`redirect` must be `follow`, `error` or `manual`');
-      }
-      const signal = init.signal === undefined ? source?.#source : init.signal;
-      if (signal !== undefined && signal !== null && !isSignal(signal)) throw new TypeError('`signal` must be an `AbortSignal`');
+      this.#options = chosen;
       this.#source = signal;
-      if (source && !own && bytes !== null) use(source);
     }
     get method() {
       return this.#method;
@@ -930,20 +1083,48 @@
       return this.#headers;
     }
     get redirect() {
-      return this.#redirect;
+      return this.#options.redirect;
+    }
+    get mode() {
+      return this.#options.mode;
+    }
+    get credentials() {
+      return this.#options.credentials;
+    }
+    get cache() {
+      return this.#options.cache;
+    }
+    get referrerPolicy() {
+      return this.#options.referrerPolicy;
+    }
+    get integrity() {
+      return this.#options.integrity;
+    }
+    get keepalive() {
+      return this.#options.keepalive;
+    }
+    get destination() {
+      return '';
+    }
+    get referrer() {
+      return 'about:client';
+    }
+    get duplex() {
+      return 'half';
+    }
+    get isReloadNavigation() {
+      return false;
+    }
+    get isHistoryNavigation() {
+      return false;
     }
     get signal() {
       return (this.#signal ??= this.#source instanceof AbortSignal ? dependent([this.#source]) : new AbortSignal(secret));
     }
     clone() {
-      const copy = new Request(this.#url, {
-        method: this.#method,
-        headers: this.#headers,
-        redirect: this.#redirect,
-        signal: this.#source,
-        body: peek(this),
-      });
-      return copy;
+      const { bytes, stream } = share(this);
+      const body = stream ?? bytes;
+      return new Request(this.#url, { ...this.#options, method: this.#method, headers: this.#headers, signal: this.#source, body, duplex: stream && 'half' });
     }
     static {
       sourceOf = request => request.#source;
@@ -962,16 +1143,18 @@
     #type = 'default';
     constructor(body = null, options = undefined) {
       const init = dictionary(options, 'Response');
-      const given = bodyOf(body);
-      super(secret, given.bytes);
+      // What was received may have any status.
+      const isOwn = init.token === secret;
+      const given = isOwn ? init.body : bodyOf(body);
+      super(secret, given.bytes, given.stream);
       this.#headers = new Headers(init.headers ?? undefined);
       this.#status = init.status === undefined ? 200 : Number(init.status) & 0xffff;
-      // What was received may have any.
-      if (init.token === secret) return;
+      if (isOwn) return;
       if (!(this.#status >= 200 && this.#status <= 599)) throw new RangeError(`\`${init.status}\` is not a status`);
       this.#statusText = init.statusText === undefined ? '' : `${init.statusText}`;
       if (!/^[\t \x21-\x7e\x80-\xff]*$/.test(this.#statusText)) throw new TypeError('`statusText` must be one line of text');
-      if (given.bytes !== null && NULL_BODY.includes(this.#status)) throw new TypeError(`a response with status ${this.#status} has no body`);
+      const hasBody = given.bytes !== null || given.stream !== undefined;
+      if (hasBody && NULL_BODY.includes(this.#status)) throw new TypeError(`a response with status ${this.#status} has no body`);
       if (given.type !== null && !this.#headers.has('content-type')) this.#headers.set('content-type', given.type);
     }
     get status() {
@@ -996,7 +1179,7 @@
       return this.#type;
     }
     clone() {
-      const copy = new Response(peek(this), { token: secret, status: this.#status, headers: this.#headers });
+      const copy = new Response(null, { token: secret, body: share(this), status: this.#status, headers: this.#headers });
       copy.#statusText = this.#statusText;
       copy.#url = this.#url;
       copy.#redirected = this.#redirected;
@@ -1016,17 +1199,22 @@
       need(arguments.length, 1, 'Response.redirect');
       const { href } = new URL(url);
       if (![301, 302, 303, 307, 308].includes(Number(status))) throw new RangeError(`\`${status}\` is not the status of a redirect`);
-      return new Response(null, { status, headers: { location: href } });
-    }
-    static error() {
-      const response = new Response(null, { token: secret, status: 0 });
-      response.#type = 'error';
+      const response = new Response(null, { status, headers: { location: href } });
+      lock(response.#headers);
       return response;
     }
-    static #received(answer) {
-      const response = new Response(answer[2], { token: secret, status: answer[0] });
+    static error() {
+      const response = new Response(null, { token: secret, body: { bytes: null }, status: 0 });
+      response.#type = 'error';
+      lock(response.#headers);
+      return response;
+    }
+    static #received(answer, method) {
+      const bytes = method === 'HEAD' || NULL_BODY.includes(answer[0]) ? null : answer[2];
+      const response = new Response(null, { token: secret, body: { bytes }, status: answer[0] });
       const headers = answer[1];
       for (let i = 0; i < headers.length; i += 2) response.#headers.append(headers[i], headers[i + 1]);
+      lock(response.#headers);
       response.#url = answer[3];
       response.#redirected = answer[4];
       response.#type = 'basic';
@@ -1046,11 +1234,15 @@
       headers[headers.length] = name;
       headers[headers.length] = value;
     });
-    const sent = native.fetch(request.method, request.url, headers, peek(request) ?? new Uint8Array(), request.redirect);
-    const isFollowed = signal instanceof AbortSignal;
-    const leave = isFollowed ? follow(signal, sent.takeBack) : undefined;
+    let body = bytesNow(request);
+    if (body === undefined) {
+      body = await takeBody(request);
+      if (signal?.aborted) throw signal.reason;
+    }
+    const sent = native.fetch(request.method, request.url, headers, body, request.redirect);
+    const leave = signal ? follow(signal, sent.takeBack) : undefined;
     try {
-      return received(await sent.answer);
+      return received(await sent.answer, request.method);
     } finally {
       leave?.();
     }
@@ -1059,10 +1251,18 @@
   define('fetch', function fetch(input, init = undefined) {
     return native.watch(send(input, init));
   });
-  const classes = { Event, EventTarget, AbortSignal, AbortController, URLSearchParams, URL, TextEncoder, TextDecoder, Headers, Request, Response };
-  for (const [name, constructor] of Object.entries(classes)) {
+  const navigator = { hardwareConcurrency: 1, language: 'en-US', languages: Object.freeze(['en-US']), onLine: true, platform: '', userAgent: 'Millrace' };
+  Object.defineProperty(navigator, Symbol.toStringTag, { value: 'Navigator', configurable: true });
+  define('navigator', Object.freeze(navigator));
+
+  const base = { Event, CustomEvent, EventTarget, AbortSignal, AbortController, URLSearchParams, URL, TextEncoder, TextDecoder, Headers, Request, Response, Crypto };
+  for (const [name, constructor] of Object.entries(base)) {
     define(name, constructor);
     tag(constructor, name);
   }
 
+  // What the parts are made with.
+  const web = { need, dictionary, isObject, textOf, view, tag, iterable, handled, structuredClone, Event, EventTarget, TextDecoder, URLSearchParams };
+  web.streamOf = streamOf;
+  return { web, signalOfCall, unitText };
 })

@@ -35,9 +35,12 @@ const FORBIDDEN_METHODS: [&str; 3] = ["CONNECT", "TRACE", "TRACK"];
 const SAFE_METHODS: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
 /// Header fields that are the client's. A script that could name the host would reach another one behind an allowed address.
 const CLIENT_HEADERS: [&str; 6] = ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te"];
+/// What [`fetch`](https://fetch.spec.whatwg.org/#http-network-or-cache-fetch) sends where a script does not say otherwise. Some APIs refuse
+/// a request without `user-agent`.
+const USUAL_HEADERS: [(&str, &str); 3] = [("accept", "*/*"), ("accept-encoding", "gzip, deflate, br"), ("user-agent", "Millrace")];
 /// Header fields that go along when a redirect leads to another origin. Any other may hold what is meant for the first one alone.
-const TRAVELLING_HEADERS: [&str; 7] =
-    ["accept", "accept-language", "content-encoding", "content-language", "content-type", "range", "user-agent"];
+const TRAVELLING_HEADERS: [&str; 8] =
+    ["accept", "accept-encoding", "accept-language", "content-encoding", "content-language", "content-type", "range", "user-agent"];
 /// The target of what scripts log.
 const LOG_TARGET: &str = "millrace::script";
 
@@ -57,6 +60,11 @@ impl<'a> Host<'a> {
             return Err(Error::new(ErrorKind::Denied, format!("the method `{}` cannot be fetched with", request.method)));
         }
         request.headers = request.headers.iter().filter(|(name, _)| !CLIENT_HEADERS.contains(name)).collect();
+        for (name, value) in USUAL_HEADERS {
+            if request.headers.first(name).is_none() {
+                request.headers.append(name, value);
+            }
+        }
         request.deadline_ms = request.deadline_ms.min(self.run.signal.deadline_ms());
         request.max_response_bytes = request.max_response_bytes.min(MAX_RESPONSE_BYTES);
         for followed in 0..=MAX_REDIRECTS {

@@ -262,6 +262,16 @@ impl Instance {
         i64::from(self.tank()) + self.store.data().left
     }
 
+    /// Takes units for what the host does.
+    ///
+    /// # Errors
+    /// [`Fault::Fuel`] where there are fewer.
+    pub fn spend(&mut self, units: u64) -> Result<(), Fault> {
+        let left = self.fuel().saturating_sub(i64::try_from(units).unwrap_or(i64::MAX));
+        self.set_fuel(left.max(i64::from(i32::MIN)))?;
+        if left < 0 { Err(Fault::Fuel) } else { Ok(()) }
+    }
+
     fn tank(&mut self) -> i32 {
         self.fuel.get(&mut self.store).i32().unwrap_or_default()
     }
