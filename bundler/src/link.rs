@@ -18,7 +18,7 @@ use crate::{
 const AFTER: &str = "after";
 
 /// The extensions that a script may have.
-const EXTENSIONS: [&str; 4] = ["ts", "mts", "js", "mjs"];
+const EXTENSIONS: [&str; 6] = ["ts", "mts", "tsx", "js", "mjs", "jsx"];
 
 /// Whether a word refers to a script: it begins like a path, or ends like one.
 pub(crate) fn is_reference(word: &str) -> bool {
@@ -83,7 +83,7 @@ impl Compiler<'_> {
             return None;
         }
         if !is_script(&path) {
-            let help = "A script ends in `.ts`, `.mts`, `.js` or `.mjs`.";
+            let help = "A script ends in `.ts`, `.mts`, `.tsx`, `.js`, `.mjs` or `.jsx`.";
             self.error(document, node.range.clone(), format!("`{reference}` is not a script"), help);
             return None;
         }
@@ -101,6 +101,10 @@ impl Compiler<'_> {
 
     fn export(&mut self, source: &Source, range: Range<usize>, path: &str, export: &str) -> Option<ScriptRef> {
         let known = self.linked(path)?;
+        if let Some((_, finding)) = known.values.iter().find(|(name, _)| name == export) {
+            self.findings.push(finding.clone());
+            return None;
+        }
         if known.exports.iter().any(|name| name == export) {
             return Some(ScriptRef { script: known.index, export: export.to_owned() });
         }
@@ -128,9 +132,10 @@ impl Compiler<'_> {
                 self.tree.saw(linked.files);
                 let index = u32::try_from(self.links.scripts.len()).unwrap_or(u32::MAX);
                 self.links.statements.extend(statements.into_iter().map(|place| ScriptStatement { script: index, place }));
+                linked.warnings.into_iter().for_each(|warning| self.findings.push(warning));
                 self.links.waits.push(linked.waits);
                 self.links.scripts.push(Script { path: path.to_owned(), program: linked.program, map: Some(linked.map) });
-                Some(LinkedScript { index, exports: linked.exports })
+                Some(LinkedScript { index, exports: linked.exports, values: linked.values })
             }
             Err(diagnostics) => {
                 self.tree.saw(std::iter::once(path.into()).chain(diagnostics.iter().map(|found| found.file.clone())));

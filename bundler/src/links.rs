@@ -35,6 +35,8 @@ pub struct ScriptStatement {
 pub(crate) struct LinkedScript {
     pub(crate) index: u32,
     pub(crate) exports: Vec<String>,
+    /// Those that are plainly not functions, and what to say where one is used as such.
+    pub(crate) values: Vec<(String, Diagnostic)>,
 }
 
 impl Links {

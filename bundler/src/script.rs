@@ -19,7 +19,11 @@
 //!
 //! # Packages
 //! A package is found by the rules of Node, see `npm`, and its files are modules like the others; those that are CommonJS are rewritten first,
-//! see `commonjs`. A file of a package whose `package.json` says that it has no side effects is left out where nothing of it is used.
+//! see `commonjs`. A file of a package whose `package.json` says that it has no side effects is left out where nothing of it is used, and so is
+//! each statement of a package that does nothing but declare what nobody uses, see `shake`. The app's own modules are kept whole.
+//!
+//! # Syntax
+//! What the engine does not know is lowered: types, decorators, `accessor`, JSX; see `lower` and `settings`.
 
 use std::{
     collections::BTreeSet,
@@ -40,6 +44,7 @@ mod check;
 mod commonjs;
 mod globals;
 mod graph;
+mod lower;
 mod module;
 mod name;
 mod named;
@@ -48,6 +53,8 @@ mod npm;
 mod place;
 mod print;
 mod resolve;
+mod settings;
+mod shake;
 mod statements;
 
 /// A linked script.
@@ -63,6 +70,10 @@ pub struct Linked {
     pub map: ScriptMap,
     /// What to say where a module turns out to wait for the outside at its top level. `None`: no module waits there.
     pub waits: Option<Diagnostic>,
+    /// What works in part only.
+    pub warnings: Vec<Diagnostic>,
+    /// The exports that are plainly no functions, and what to say where one is used as such.
+    pub(crate) values: Vec<(String, Diagnostic)>,
 }
 
 /// Links the script `entry` (relative to `folder`) with everything it imports.
@@ -97,6 +108,7 @@ fn link_here(folder: &Path, entry: &Path, named: &mut Vec<ScriptReference>) -> R
     let graph = graph::load(&allocator, &folder, &entry, &mut diagnostics);
     diagnostics.extend(graph.check());
     let mut files: BTreeSet<PathBuf> = graph.files().into_iter().collect();
+    files.extend(graph.settings.iter().cloned());
     named.extend(named_parts(&graph));
 
     if graph.uses_packages {
@@ -108,15 +120,17 @@ fn link_here(folder: &Path, entry: &Path, named: &mut Vec<ScriptReference>) -> R
         return Err(sorted(diagnostics));
     }
     let exports = graph.names(0).into_iter().collect();
-    let waits = waits(&graph, &entry);
-    let (program, map) = print::program(&allocator, graph);
-    Ok(Linked { program, exports, files, map, waits })
+    let kept = graph.kept();
+    let waits = waits(&graph, &kept, &entry);
+    let warnings = graph.assigned_in_calls();
+    let values = graph.modules[0].values();
+    let (program, map) = print::program(&allocator, graph, &kept);
+    Ok(Linked { program, exports, files, map, waits, warnings, values })
 }
 
 /// Says where a module waits: one of the app, else, without a place, that one of a package does.
-fn waits(graph: &graph::Graph<'_>, entry: &Path) -> Option<Diagnostic> {
-    let order = graph.needed();
-    let mut waiting = order.iter().filter_map(|module| {
+fn waits(graph: &graph::Graph<'_>, kept: &graph::Kept, entry: &Path) -> Option<Diagnostic> {
+    let mut waiting = kept.modules.iter().filter_map(|module| {
         let module = &graph.modules[*module];
         Some((module, module.code()?.awaits?))
     });
@@ -173,9 +187,11 @@ fn entry_missing(entry: &Path, missing: resolve::Missing) -> Diagnostic {
         resolve::Missing::Outside => {
             place::whole_file(entry, format!("the script `{name}` is outside of the app's folder"), "move it into the app's folder")
         }
-        resolve::Missing::NotAModule(_) => {
-            place::whole_file(entry, format!("`{name}` is not a script"), "scripts are `.ts`, `.mts`, `.js` and `.mjs` files")
-        }
+        resolve::Missing::NotAModule(_) => place::whole_file(
+            entry,
+            format!("`{name}` is not a script"),
+            "scripts are `.ts`, `.mts`, `.tsx`, `.js`, `.mjs` and `.jsx` files",
+        ),
         resolve::Missing::NotFound { near: Some(near), .. } => place::whole_file(
             entry,
             format!("the script `{name}` does not exist"),

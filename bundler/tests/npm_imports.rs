@@ -168,9 +168,6 @@ fn modules_of_node_are_reported_in_packages() {
 fn syntax_that_cannot_be_read_is_reported_in_its_package() {
     let found = error(&[APP, PACKAGE, P, ("node_modules/p/index.js", "export const x = 1\nexport const é = } 2")]);
     assert_eq!(found, "node_modules/p/index.js:2:18 Unexpected token | `a.ts` imports the package `p`: import another package or version");
-    // What the engine does not have, in a bundle that can be read.
-    let found = error(&[APP, PACKAGE, P, ("node_modules/p/index.js", "// \nexport const x = () => import(globalThis.y)")]);
-    assert!(found.starts_with("node_modules/p/index.js:2:24 `import()` cannot load a module at run time"), "{found}");
     let found = error(&[APP, PACKAGE, P, ("node_modules/p/index.js", "export { x } from './x.css'"), ("node_modules/p/x.css", "a {}")]);
     assert_eq!(
         found,
@@ -626,4 +623,90 @@ fn packages_have_a_limit_of_size() {
         "node_modules/p/two.js:1:1 the script and its packages have more than 32 MB of text | \
          `a.ts` imports the package `p`: import another package or version"
     );
+}
+
+#[test]
+fn what_is_not_linked_fails_where_it_runs() {
+    let x = |code: &str| {
+        let folder = app(&[("a.ts", "import { x } from 'p'; export default x"), PACKAGE, P, ("node_modules/p/index.js", code)]);
+        result(&linked(&folder, "a.ts"), "")
+    };
+    let caught = "try { x('y') } catch (error) { return error.code }";
+    assert_eq!(x(&format!("exports.x = () => {{ const x = name => require(name); {caught} }}")), r#""MODULE_NOT_FOUND""#);
+    assert_eq!(x(&format!("exports.x = () => {{ const x = () => require('not-there'); {caught} }}")), r#""MODULE_NOT_FOUND""#);
+    for specifier in ["globalThis.y", "'./gone.js'"] {
+        assert_eq!(x(&format!("export const x = () => String(import({specifier}).catch(() => 0))")), r#""[object Promise]""#);
+    }
+    assert_eq!(
+        x("exports.x = () => [typeof require, __filename, __dirname]"),
+        r#"["function","/node_modules/p/index.js","/node_modules/p"]"#
+    );
+    assert_eq!(x("export const x = () => import.meta.url"), r#""file:///node_modules/p/index.js""#);
+}
+
+#[test]
+fn the_nearest_description_decides_the_format() {
+    let folder = app(&[
+        ("a.ts", "import x from 'p'; import { y } from 'p/umd'; export default () => [x, y]"),
+        PACKAGE,
+        ("node_modules/p/package.json", r#"{ "name": "p", "type": "module", "exports": { ".": "./index.js", "./umd": "./umd/y.js" } }"#),
+        ("node_modules/p/index.js", "import x from './umd/x.js'; export default x"),
+        ("node_modules/p/umd/package.json", r#"{ "type": "commonjs" }"#),
+        ("node_modules/p/umd/x.js", "(function (root, make) { if (typeof exports === 'object') module.exports = make() })(this, () => 1)"),
+        ("node_modules/p/umd/y.js", "exports.y = 2"),
+    ]);
+    assert_eq!(result(&linked(&folder, "a.ts"), ""), "[1,2]");
+    // Whatever is said: a file without `import` and `export` that sets `module.exports` is CommonJS.
+    let folder = app(&[
+        ("a.ts", "import x from 'p'; export default () => x"),
+        PACKAGE,
+        ("node_modules/p/package.json", r#"{ "name": "p", "type": "module", "main": "index.js" }"#),
+        ("node_modules/p/index.js", "module.exports = 3"),
+    ]);
+    assert_eq!(result(&linked(&folder, "a.ts"), ""), "3");
+    // Node would take `main`, whose default export is everything.
+    let folder = app(&[
+        ("a.ts", "import p from 'p'; export default () => p.x"),
+        PACKAGE,
+        ("node_modules/p/package.json", r#"{ "name": "p", "main": "index.cjs", "module": "index.js" }"#),
+        ("node_modules/p/index.js", "export const x = 4"),
+    ]);
+    assert_eq!(result(&linked(&folder, "a.ts"), ""), "4");
+}
+
+#[test]
+fn a_package_for_pages_is_taken_as_node_takes_it() {
+    let folder = app(&[
+        ("a.ts", "import x from 'p'; export default () => x()"),
+        PACKAGE,
+        (
+            "node_modules/p/package.json",
+            r#"{ "name": "p", "main": "lib/node.js", "browser": { "./lib/node.js": "./lib/page.js", "./lib/dom.js": false } }"#,
+        ),
+        ("node_modules/p/lib/page.js", "module.exports = () => document.createElement('p').tagName"),
+        ("node_modules/p/lib/node.js", "module.exports = () => require('./dom.js')"),
+        ("node_modules/p/lib/dom.js", "module.exports = 'P'"),
+    ]);
+    assert_eq!(result(&linked(&folder, "a.ts"), ""), r#""P""#);
+}
+
+#[test]
+fn what_nobody_uses_of_a_package_is_left_out() {
+    let folder = app(&[
+        ("a.ts", "import { x } from 'p'; export default () => [x(), globalThis.ran]"),
+        PACKAGE,
+        P,
+        (
+            "node_modules/p/index.js",
+            "import { inner, unused } from './inner.js'; export function x() { return inner } export function y() { return unused() } \
+             class Left {} const left = new Map([[1, 2]]); const made = /* @__PURE__ */ make(); function make() { return Left } \
+             globalThis.ran = [typeof kept]; function kept() {} kept.more = 1",
+        ),
+        ("node_modules/p/inner.js", "export const inner = 1; export const unused = () => 'nobody'"),
+    ]);
+    let linked = linked(&folder, "a.ts");
+    assert_eq!(result(&linked, ""), r#"[1,["function"]]"#);
+    for gone in ["function y", "nobody", "Left", "new Map", "make"] {
+        assert!(!linked.program.contains(gone), "{gone}\n{}", linked.program);
+    }
 }

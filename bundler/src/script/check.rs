@@ -2,15 +2,15 @@
 
 use oxc::{
     ast::ast::{
-        ArrowFunctionExpression, CallExpression, Decorator, Expression, ForOfStatement, Function, IdentifierReference, ImportExpression,
-        ImportMeta, MemberExpression, PropertyDefinition, StaticBlock, TSExportAssignment, TSImportEqualsDeclaration, TSModuleReference,
-        VariableDeclaration, VariableDeclarationKind,
+        ArrowFunctionExpression, CallExpression, Expression, ForOfStatement, Function, IdentifierReference, MemberExpression,
+        PropertyDefinition, StaticBlock, TSExportAssignment, TSImportEqualsDeclaration, TSModuleReference, VariableDeclaration,
+        VariableDeclarationKind,
     },
     ast_visit::{
         Visit,
         walk::{
-            walk_arrow_function_expression, walk_call_expression, walk_for_of_statement, walk_function, walk_import_expression,
-            walk_member_expression, walk_property_definition, walk_static_block, walk_variable_declaration,
+            walk_arrow_function_expression, walk_call_expression, walk_for_of_statement, walk_function, walk_member_expression,
+            walk_property_definition, walk_static_block, walk_variable_declaration,
         },
     },
     semantic::Scoping,
@@ -80,23 +80,6 @@ impl<'a> Visit<'a> for Checker<'_> {
         }
     }
 
-    fn visit_import_meta(&mut self, it: &ImportMeta) {
-        self.report(
-            it.span,
-            "`import.meta` does not exist in scripts",
-            "a linked script has no URL: import what you need, or read `ctx.env`",
-        );
-    }
-
-    fn visit_import_expression(&mut self, it: &ImportExpression<'a>) {
-        self.report(
-            it.span,
-            "`import()` cannot load a module at run time",
-            "write `import { name } from \"./file\"` at the top of the file: everything a script needs is linked at build time",
-        );
-        walk_import_expression(self, it);
-    }
-
     fn visit_call_expression(&mut self, it: &CallExpression<'a>) {
         if !self.from_packages && self.global(&it.callee) == Some("require") {
             self.report(it.callee.span(), "`require` does not exist in scripts", "scripts are ES modules: write `import name from \"…\"`");
@@ -112,10 +95,6 @@ impl<'a> Visit<'a> for Checker<'_> {
             self.report(it.span(), "`module.exports` does not exist in scripts", "scripts are ES modules: write `export default …`");
         }
         walk_member_expression(self, it);
-    }
-
-    fn visit_decorator(&mut self, it: &Decorator<'a>) {
-        self.report(it.span, "decorators are not supported", "call the function by hand: `const wrapped = decorate(original)`");
     }
 
     fn visit_ts_import_equals_declaration(&mut self, it: &TSImportEqualsDeclaration<'a>) {

@@ -6,20 +6,26 @@
 //!
 //! What joins modules of both kinds is made of small modules of our own; see [`Bridge`].
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::BTreeSet,
+    path::{Component, Path},
+};
 
 use oxc::{
     allocator::Allocator,
     ast::ast::{
-        Argument, AssignmentExpression, AssignmentTarget, BinaryOperator, CallExpression, ConditionalExpression, Expression,
-        IdentifierReference, IfStatement, ImportExpression, LogicalExpression, LogicalOperator, MemberExpression, ObjectPropertyKind,
-        TryStatement,
+        Argument, ArrowFunctionExpression, AssignmentExpression, AssignmentTarget, BinaryOperator, CallExpression, ConditionalExpression,
+        Expression, Function, IdentifierReference, IfStatement, ImportExpression, ImportMeta, LogicalExpression, LogicalOperator,
+        MemberExpression, ObjectPropertyKind, TryStatement,
     },
     ast_visit::{Visit, walk},
     parser::{ParseOptions, Parser},
     semantic::{Scoping, SemanticBuilder},
-    span::{GetSpan, SourceType, Span},
+    span::{GetSpan, Span},
+    syntax::scope::ScopeFlags,
 };
+
+use super::module::source_type;
 
 /// Where a load leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,9 +57,11 @@ pub(super) struct Loaded {
     pub(super) at: Span,
     /// It is in a `try`, so the module does without.
     pub(super) is_tried: bool,
+    /// It is in a function or behind a condition, so whether it is ever run is not known.
+    pub(super) is_conditional: bool,
 }
 
-/// What a file of a package says.
+/// What a file says.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pub(super) is_common_js: bool,
@@ -62,6 +70,12 @@ pub(super) struct Scan {
     pub(super) exports: BTreeSet<String>,
     /// `process.env.NODE_ENV`
     environments: Vec<Span>,
+    /// The word `import` of each `import()`.
+    dynamic: Vec<Span>,
+    /// `import.meta`
+    metas: Vec<Span>,
+    /// The names of Node's that a CommonJS module has for its own place, `__filename` and `__dirname`, where it uses them.
+    names_place: bool,
 }
 
 /// What a file's name and `package.json` say about it.
@@ -72,19 +86,26 @@ pub(super) enum Format {
     Unknown,
 }
 
-/// Reads a file of a package. `None` where it cannot be parsed.
+/// Whether a text may say anything that [`scan`] looks for.
+pub(super) fn may_load(source: &str) -> bool {
+    ["import(", "import.meta", "import (", "require", "module", "exports"].iter().any(|word| source.contains(word))
+}
+
+/// Reads a file. `None` where it cannot be parsed.
 pub(super) fn scan(path: &Path, source: &str, format: Format) -> Option<Scan> {
     let allocator = Allocator::default();
-    let is_typed = path.extension().is_some_and(|extension| matches!(extension.to_str(), Some("ts" | "mts" | "cts")));
-    let source_type = if is_typed { SourceType::ts() } else { SourceType::mjs() };
     let options = ParseOptions { allow_return_outside_function: true, ..ParseOptions::default() };
-    let parsed = Parser::new(&allocator, source, source_type).with_options(options).parse();
+    let parsed = Parser::new(&allocator, source, source_type(path)).with_options(options).parse();
     if !parsed.diagnostics.is_empty() {
         return None;
     }
-    let is_common_js = format == Format::Unknown && !parsed.module_record.has_module_syntax;
     let scoping = SemanticBuilder::new_compiler().build(&parsed.program).semantic.into_scoping();
-    let mut scanner = Scanner { scoping: &scoping, tries: 0, found: Scan { is_common_js, ..Scan::default() } };
+    let names = |name: &str| scoping.root_unresolved_references().keys().any(|free| free.as_str() == name);
+    // Many packages say `"type": "module"` and have a file of CommonJS for `browser` or `main`.
+    let is_common_js = !parsed.module_record.has_module_syntax && (format == Format::Unknown || names("module") || names("exports"));
+    let names_place = names("__filename") || names("__dirname");
+    let found = Scan { is_common_js, names_place, ..Scan::default() };
+    let mut scanner = Scanner { scoping: &scoping, tries: 0, conditions: 0, found };
     scanner.visit_program(&parsed.program);
     Some(scanner.found)
 }
@@ -93,13 +114,22 @@ pub(super) fn scan(path: &Path, source: &str, format: Format) -> Option<Scan> {
 pub(super) const RUNNER: &str = "\0runner";
 /// The beginning of the specifier of a load; its number follows.
 pub(super) const LOAD: &str = "\0load:";
+/// The specifier of the module that stands for `import()` of what was not linked.
+pub(super) const IMPORTER: &str = "\0importer";
 
 /// That module.
-pub(super) const RUNNER_TEXT: &str = "export default (body) => { let module; return () => { if (!module) { module = { exports: {} }; \
-    try { body.call(module.exports, module, module.exports) } catch (error) { module = undefined; throw error } } return module.exports } }";
+pub(super) const RUNNER_TEXT: &str = "const require = (specifier) => { const error = new Error(`Cannot find module '${specifier}': \
+    only modules that are named where they are loaded are part of a script`); error.code = 'MODULE_NOT_FOUND'; throw error }; \
+    export default (body) => { let module; return () => { if (!module) { module = { exports: {} }; \
+    try { body.call(module.exports, module, module.exports, require) } catch (error) { module = undefined; throw error } } \
+    return module.exports } }";
+
+/// The module that stands for `import()`.
+pub(super) const IMPORTER_TEXT: &str = "export default async (specifier) => { const error = new Error(`Cannot find module '${specifier}': \
+    only modules that are named where they are loaded are part of a script`); error.code = 'ERR_MODULE_NOT_FOUND'; throw error }";
 
 /// The module of ECMAScript that a file becomes, and how many bytes were put before its text. `found` says where each load leads.
-pub(super) fn rewritten(source: &str, scan: &Scan, found: impl Fn(usize) -> Place) -> (String, usize) {
+pub(super) fn rewritten(path: &Path, source: &str, scan: &Scan, found: impl Fn(usize) -> Place) -> (String, usize) {
     let mut text = source.to_owned();
     let mut replace = |span: Span, with: &str| {
         let (start, end) = (span.start as usize, span.end as usize);
@@ -122,17 +152,47 @@ pub(super) fn rewritten(source: &str, scan: &Scan, found: impl Fn(usize) -> Plac
             (Place::Empty, Load::Import) | (Place::Nowhere, _) => {}
         }
     }
+    let linked =
+        |span: &Span| scan.loads.iter().enumerate().any(|(number, load)| load.span.start == span.start && found(number) == Place::Module);
+    let others: Vec<&Span> = scan.dynamic.iter().filter(|span| !linked(span)).collect();
+    if !others.is_empty() {
+        prefix.push_str("import $im from \"\\0importer\"; ");
+        others.into_iter().for_each(|span| replace(*span, "$im"));
+    }
+    let file = serde_json::Value::from(format!("/{}", place(path)));
+    let folder = serde_json::Value::from(format!("/{}", place(path.parent().unwrap_or(Path::new("")))));
+    if !scan.metas.is_empty() {
+        scan.metas.iter().for_each(|span| replace(*span, "$meta"));
+        let url = serde_json::Value::from(format!("file:///{}", percent_encoding::utf8_percent_encode(&place(path), IN_URL)));
+        prefix.push_str(&format!("const $meta = {{ __proto__: null, dirname: {folder}, filename: {file}, url: {url} }}; "));
+    }
     if scan.is_common_js {
         let text = text.strip_prefix("#!").map_or_else(|| text.clone(), |rest| format!("//{rest}"));
-        let prefix = format!("{prefix}import $runner from \"\\0runner\"; export default $runner(function (module, exports) {{\n");
+        let own = if scan.names_place { format!("const __filename = {file}, __dirname = {folder}; ") } else { String::new() };
+        let prefix =
+            format!("{prefix}{own}import $runner from \"\\0runner\"; export default $runner(function (module, exports, require) {{\n");
         return (format!("{prefix}{text}\n}})"), prefix.len());
     }
     if prefix.is_empty() {
         return (text, 0);
     }
+    let text = text.strip_prefix("#!").map_or_else(|| text.clone(), |rest| format!("//{rest}"));
     prefix.push('\n');
     (format!("{prefix}{text}"), prefix.len())
 }
+
+/// Where a file says that it is: below the folder of the app, which is the root.
+fn place(path: &Path) -> String {
+    path.components()
+        .filter(|part| matches!(part, Component::Normal(_)))
+        .map(|part| part.as_os_str().to_string_lossy())
+        .collect::<Vec<_>>()
+        .join("/")
+}
+
+/// What a path keeps in a URL.
+const IN_URL: &percent_encoding::AsciiSet =
+    &percent_encoding::NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~').remove(b'@').remove(b'+');
 
 /// A module that joins two others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -183,6 +243,8 @@ struct Scanner<'s> {
     scoping: &'s Scoping,
     /// How many `try` blocks are open.
     tries: usize,
+    /// How many functions and conditions are open.
+    conditions: usize,
     found: Scan,
 }
 
@@ -232,13 +294,29 @@ impl Scanner<'_> {
 
     fn load(&mut self, kind: Load, span: Span, specifier: &Expression<'_>) {
         if let Expression::StringLiteral(text) = specifier {
-            let is_tried = self.tries > 0;
-            self.found.loads.push(Loaded { kind, specifier: text.value.to_string(), span, at: text.span, is_tried });
+            let (is_tried, is_conditional) = (self.tries > 0, self.conditions > 0 || kind == Load::Import);
+            self.found.loads.push(Loaded { kind, specifier: text.value.to_string(), span, at: text.span, is_tried, is_conditional });
         }
     }
 }
 
 impl<'a> Visit<'a> for Scanner<'_> {
+    fn visit_function(&mut self, it: &Function<'a>, flags: ScopeFlags) {
+        self.conditions += 1;
+        walk::walk_function(self, it, flags);
+        self.conditions -= 1;
+    }
+
+    fn visit_arrow_function_expression(&mut self, it: &ArrowFunctionExpression<'a>) {
+        self.conditions += 1;
+        walk::walk_arrow_function_expression(self, it);
+        self.conditions -= 1;
+    }
+
+    fn visit_import_meta(&mut self, it: &ImportMeta) {
+        self.found.metas.push(it.span);
+    }
+
     fn visit_try_statement(&mut self, it: &TryStatement<'a>) {
         self.tries += usize::from(it.handler.is_some());
         self.visit_block_statement(&it.block);
@@ -254,23 +332,27 @@ impl<'a> Visit<'a> for Scanner<'_> {
     fn visit_if_statement(&mut self, it: &IfStatement<'a>) {
         self.visit_expression(&it.test);
         let known = self.known(&it.test);
+        self.conditions += usize::from(known.is_none());
         if known != Some(false) {
             self.visit_statement(&it.consequent);
         }
         if let (Some(alternate), false) = (&it.alternate, known == Some(true)) {
             self.visit_statement(alternate);
         }
+        self.conditions -= usize::from(known.is_none());
     }
 
     fn visit_conditional_expression(&mut self, it: &ConditionalExpression<'a>) {
         self.visit_expression(&it.test);
         let known = self.known(&it.test);
+        self.conditions += usize::from(known.is_none());
         if known != Some(false) {
             self.visit_expression(&it.consequent);
         }
         if known != Some(true) {
             self.visit_expression(&it.alternate);
         }
+        self.conditions -= usize::from(known.is_none());
     }
 
     fn visit_logical_expression(&mut self, it: &LogicalExpression<'a>) {
@@ -280,8 +362,11 @@ impl<'a> Visit<'a> for Scanner<'_> {
             LogicalOperator::Or => Some(true),
             LogicalOperator::Coalesce => None,
         };
-        if skips.is_none() || self.known(&it.left) != skips {
+        let known = self.known(&it.left);
+        if skips.is_none() || known != skips {
+            self.conditions += usize::from(known.is_none());
             self.visit_expression(&it.right);
+            self.conditions -= usize::from(known.is_none());
         }
     }
 
@@ -310,8 +395,10 @@ impl<'a> Visit<'a> for Scanner<'_> {
     }
 
     fn visit_import_expression(&mut self, it: &ImportExpression<'a>) {
-        if it.options.is_none() && it.phase.is_none() {
+        if it.phase.is_none() {
             self.load(Load::Import, it.span, &it.source);
+            let start = it.span.start;
+            self.found.dynamic.push(Span::new(start, start + "import".len() as u32));
         }
         walk::walk_import_expression(self, it);
     }

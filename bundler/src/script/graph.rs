@@ -6,17 +6,21 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use base64::Engine as _;
 use oxc::{allocator::Allocator, semantic::SymbolId};
 
 use super::{
     commonjs::{self, Bridge, Format, Load, Place},
+    lower,
     module::{self, Module, Name, Origin, Request},
     nesting,
     npm::{self, Brought, Packages},
     place::{Finding, whole_file},
     resolve::{self, Missing, Specifier},
+    settings::Configs,
+    shake,
 };
-use crate::Diagnostic;
+use crate::{Diagnostic, Severity};
 
 /// The names that `"millrace"` exports.
 pub(super) const HOST: [&str; 18] = [
@@ -89,6 +93,8 @@ pub(super) struct Graph<'a> {
     pub(super) uses_packages: bool,
     /// A file of a package cannot be used, so that what it exports is not known.
     pub(super) is_broken: bool,
+    /// The files of settings that took part.
+    pub(super) settings: BTreeSet<PathBuf>,
 }
 
 /// A file to read.
@@ -102,8 +108,16 @@ struct Queued {
 struct Pending {
     module: usize,
     request: usize,
-    /// `None` for the module that runs CommonJS.
-    load: Option<(usize, Load)>,
+    wanted: Wanted,
+}
+
+/// What a request of the linker's own is for.
+enum Wanted {
+    /// The module that runs CommonJS.
+    Runner,
+    /// The module that stands for `import()` of what is not linked.
+    Importer,
+    Load(usize, Load),
 }
 
 /// What is read, and what is still to be read.
@@ -121,6 +135,7 @@ struct Reading<'a, 'd> {
     /// The modules that take the default export of CommonJS as Node does.
     node: BTreeSet<usize>,
     bytes: usize,
+    configs: Configs,
     diagnostics: &'d mut Vec<Diagnostic>,
 }
 
@@ -130,13 +145,14 @@ pub(super) fn load<'a>(allocator: &'a Allocator, folder: &Path, entry: &Path, di
         allocator,
         folder,
         packages: folder.join("package.json").is_file().then(|| Packages::new(folder)),
-        graph: Graph { modules: Vec::new(), targets: Vec::new(), uses_packages: false, is_broken: false },
+        graph: Graph { modules: Vec::new(), targets: Vec::new(), uses_packages: false, is_broken: false, settings: BTreeSet::new() },
         found: BTreeMap::from([(entry.to_path_buf(), 0)]),
         queue: vec![Queued { path: entry.to_path_buf(), package: None }],
         pending: Vec::new(),
         common_js: BTreeMap::new(),
         node: BTreeSet::new(),
         bytes: 0,
+        configs: Configs::new(folder),
         diagnostics,
     };
     let mut next = 0;
@@ -145,6 +161,7 @@ pub(super) fn load<'a>(allocator: &'a Allocator, folder: &Path, entry: &Path, di
         next += 1;
     }
     reading.join();
+    reading.graph.settings = std::mem::take(&mut reading.configs.files);
     reading.graph
 }
 
@@ -196,8 +213,13 @@ impl<'a> Reading<'a, '_> {
     fn module(&mut self, index: usize) {
         let Queued { path, package } = &self.queue[index];
         let (path, package) = (path.clone(), package.clone());
+        if let Some(text) = path.to_str().and_then(made_text) {
+            return self.of_url(&path, text);
+        }
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        if let (Some((_, brought)), false) = (&package, matches!(extension, "" | "js" | "mjs" | "cjs" | "ts" | "mts" | "cts" | "json")) {
+        if let (Some((_, brought)), false) =
+            (&package, matches!(extension, "" | "js" | "mjs" | "cjs" | "jsx" | "ts" | "mts" | "cts" | "tsx" | "json"))
+        {
             let message = format!("`{}` is neither a module nor JSON", path.display());
             self.diagnostics.push(whole_file(&path, message, npm::another(Some(brought))));
             self.nothing(&path);
@@ -214,6 +236,16 @@ impl<'a> Reading<'a, '_> {
         }
         let Some((file, brought)) = package else { return self.own(index, &path, source) };
         self.of_package(index, &path, source, &file, &brought);
+    }
+
+    /// A module whose text is a helper, or stands in a URL.
+    fn of_url(&mut self, path: &Path, (text, is_json): (String, bool)) {
+        let text = self.allocator.alloc_str(&text);
+        let (mut module, findings) = if is_json { module::json(path, text) } else { module::code(self.allocator, path, text, true) };
+        module.is_made = true;
+        module.has_effects = path.to_str().is_none_or(|path| !path.starts_with(lower::HELPERS));
+        let targets = module.requests.iter().map(|_| Target::Nowhere).collect();
+        self.add((module, findings), targets, None);
     }
 
     /// What stands in for a file of a package that cannot be used.
@@ -235,60 +267,122 @@ impl<'a> Reading<'a, '_> {
 
     /// A file of the app.
     fn own(&mut self, index: usize, path: &Path, source: &'a str) {
-        let (module, findings) = module::code(self.allocator, path, source, false);
-        let from = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        let mut targets = Vec::new();
-        if path.extension().is_some_and(|extension| extension == "mjs" || extension == "mts") {
+        let settings = self.configs.settings(path, self.diagnostics);
+        let format = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("cjs" | "cts") => Format::Unknown,
+            _ => Format::Module,
+        };
+        let mut scan =
+            if commonjs::may_load(source) { commonjs::scan(path, source, format).unwrap_or_default() } else { commonjs::Scan::default() };
+        if index == 0 && scan.is_common_js {
+            // What a script exports is what a module exports: the checks of modules say so.
+            scan = commonjs::Scan::default();
+        }
+        let mut loads = Vec::new();
+        for load in &scan.loads {
+            let kind = if load.kind == Load::Require { npm::Kind::Require } else { npm::Kind::Import };
+            match self.own_target(path, &load.specifier, load.at, kind) {
+                Ok(Target::Module(target)) => loads.push(Some((target, load.kind))),
+                Ok(_) => loads.push(None),
+                Err(finding) => {
+                    if !load.is_tried {
+                        self.diagnostics.push(finding.place(path, source));
+                    }
+                    loads.push(None);
+                }
+            }
+        }
+        let found = |number: usize| if loads.get(number).is_some_and(Option::is_some) { Place::Module } else { Place::Nowhere };
+        let (text, shift) = commonjs::rewritten(path, source, &scan, found);
+        let from_packages = scan.is_common_js;
+        let (mut module, findings) = module::code_with(self.allocator, path, self.allocator.alloc_str(&text), from_packages, &settings);
+        (module.source, module.shift) = (source, shift);
+        if path.extension().is_some_and(|extension| extension == "mjs" || extension == "mts")
+            || self.packages.as_ref().is_some_and(|packages| packages.is_module(path))
+        {
             self.node.insert(index);
         }
-        for request in &module.requests {
-            let target = match resolve::classify(&request.specifier) {
-                Specifier::Host => Target::Host,
-                Specifier::Package => {
-                    self.graph.uses_packages = true;
-                    let name = npm::package(&request.specifier);
-                    let found = match &self.packages {
-                        Some(packages) => packages.find(path, &request.specifier, npm::Kind::Import, None),
-                        None => Err(npm::Nowhere {
-                            message: format!("`{name}` is a package, and the app's folder has no `package.json`"),
-                            help: format!("run `npm init -y && npm install {name}` there; a file of the app starts with `./`"),
-                            is_missing: false,
-                            is_empty: false,
-                        }),
-                    };
-                    match found {
-                        Ok(file) => {
-                            let brought = Brought { package: name.to_owned(), file: resolve::slashes(path) };
-                            self.queue(file.path.clone(), Some((file, brought)))
-                        }
-                        Err(nowhere) => {
-                            self.diagnostics.push(Finding::new(request.span, nowhere.message, nowhere.help).place(path, source));
-                            Target::Nowhere
-                        }
-                    }
-                }
-                Specifier::Relative(specifier) => match resolve::relative(self.folder, &from, specifier) {
-                    Ok(file) => self.queue(file, None),
-                    Err(missing) => {
-                        self.diagnostics.push(unresolved(&request.specifier, missing, request.span, &from).place(path, source));
-                        Target::Nowhere
-                    }
-                },
-                Specifier::Builtin(name) => {
-                    let message = format!("`{}` is a module of Node, which scripts do not have", request.specifier);
-                    self.diagnostics.push(Finding::new(request.span, message, resolve::builtin_remedy(name)).place(path, source));
+        let mut targets = Vec::new();
+        for (request, Request { specifier, span }) in module.requests.iter().enumerate() {
+            if let Some(target) = self.of_linker(index, request, specifier, &loads) {
+                targets.push(target);
+                continue;
+            }
+            targets.push(match self.own_target(path, specifier, *span, npm::Kind::Import) {
+                Ok(target) => target,
+                Err(finding) => {
+                    self.diagnostics.push(module.place(finding));
                     Target::Nowhere
                 }
-                Specifier::Absolute => {
-                    let message = format!("`{}` is neither a relative path nor a package", request.specifier);
-                    let help = "write a path below the app's folder that starts with `./` or `../`";
-                    self.diagnostics.push(Finding::new(request.span, message, help).place(path, source));
-                    Target::Nowhere
-                }
-            };
-            targets.push(target);
+            });
+        }
+        if scan.is_common_js {
+            self.common_js.insert(index, scan.exports);
         }
         self.add((module, findings), targets, None);
+    }
+
+    /// Where a request leads that the linker has put into a file.
+    fn of_linker(&mut self, module: usize, request: usize, specifier: &str, loads: &[Option<(usize, Load)>]) -> Option<Target> {
+        if specifier.strip_prefix(lower::HELPERS).is_some_and(|name| lower::helper(name).is_some()) {
+            return Some(self.queue(PathBuf::from(specifier), None));
+        }
+        let load = specifier.strip_prefix(commonjs::LOAD).and_then(|number| number.parse::<usize>().ok());
+        let load = load.and_then(|number| loads.get(number).copied().flatten());
+        let wanted = match (specifier, load) {
+            (commonjs::RUNNER, _) => Wanted::Runner,
+            (commonjs::IMPORTER, _) => Wanted::Importer,
+            (_, Some((target, kind))) => Wanted::Load(target, kind),
+            (_, None) => return None,
+        };
+        self.pending.push(Pending { module, request, wanted });
+        Some(Target::Nowhere)
+    }
+
+    /// Where a specifier in a file of the app leads.
+    fn own_target(&mut self, path: &Path, specifier: &str, span: oxc::span::Span, kind: npm::Kind) -> Result<Target, Finding> {
+        let from = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        let class = resolve::classify(specifier);
+        if !matches!(class, Specifier::Host | Specifier::Relative(_) | Specifier::Builtin(_)) {
+            let paths = self.configs.paths(path, specifier, self.diagnostics);
+            let file = |below: &PathBuf| resolve::relative(self.folder, Path::new(""), &format!("./{}", resolve::slashes(below))).ok();
+            if let Some(file) = paths.iter().find_map(file) {
+                return Ok(self.queue(file, None));
+            }
+        }
+        match class {
+            Specifier::Host => Ok(Target::Host),
+            Specifier::Package => {
+                self.graph.uses_packages = true;
+                let name = npm::package(specifier);
+                let found = match &self.packages {
+                    Some(packages) => packages.find(path, specifier, kind, None),
+                    None => Err(npm::Nowhere {
+                        message: format!("`{name}` is a package, and the app's folder has no `package.json`"),
+                        help: format!("run `npm init -y && npm install {name}` there; a file of the app starts with `./`"),
+                        is_missing: false,
+                        is_empty: false,
+                    }),
+                };
+                let file = found.map_err(|nowhere| Finding::new(span, nowhere.message, nowhere.help))?;
+                let brought = Brought { package: name.to_owned(), file: resolve::slashes(path) };
+                Ok(self.queue(file.path.clone(), Some((file, brought))))
+            }
+            Specifier::Relative(relative) => match resolve::relative(self.folder, &from, relative) {
+                Ok(file) => Ok(self.queue(file, None)),
+                Err(missing) => Err(unresolved(specifier, missing, span, &from)),
+            },
+            Specifier::Builtin(name) => {
+                let message = format!("`{specifier}` is a module of Node, which scripts do not have");
+                Err(Finding::new(span, message, resolve::builtin_remedy(name)))
+            }
+            Specifier::Absolute if made_text(specifier).is_some() => Ok(self.queue(PathBuf::from(specifier), None)),
+            Specifier::Absolute => {
+                let message = format!("`{specifier}` is neither a relative path nor a package");
+                let help = "write a path below the app's folder that starts with `./` or `../`";
+                Err(Finding::new(span, message, help))
+            }
+        }
     }
 
     /// A file of a package.
@@ -315,7 +409,7 @@ impl<'a> Reading<'a, '_> {
                     loads.push(None);
                 }
                 Err(nowhere) => {
-                    if !(nowhere.is_missing && load.is_tried) {
+                    if !(nowhere.is_missing && (load.is_tried || load.is_conditional)) {
                         self.diagnostics.push(Finding::new(load.at, nowhere.message, nowhere.help).place(path, source));
                     }
                     loads.push(None);
@@ -327,23 +421,18 @@ impl<'a> Reading<'a, '_> {
             _ if empty.contains(&number) => Place::Empty,
             _ => Place::Nowhere,
         };
-        let (text, shift) = commonjs::rewritten(source, &scan, found);
+        let (text, shift) = commonjs::rewritten(path, source, &scan, found);
         let (mut module, findings) = module::code(self.allocator, path, self.allocator.alloc_str(&text), true);
         (module.source, module.shift, module.has_effects) = (source, shift, file.has_effects);
+        module.stands_for_common_js = file.format == Format::Unknown && !scan.is_common_js;
         let mut targets = Vec::new();
         for (request, Request { specifier, span }) in module.requests.iter().enumerate() {
-            let load = specifier.strip_prefix(commonjs::LOAD).and_then(|number| number.parse::<usize>().ok());
-            let load = load.and_then(|number| loads.get(number).copied().flatten());
+            if let Some(target) = self.of_linker(index, request, specifier, &loads) {
+                targets.push(target);
+                continue;
+            }
             let target = match specifier.as_str() {
                 "millrace" => Target::Host,
-                commonjs::RUNNER => {
-                    self.pending.push(Pending { module: index, request, load: None });
-                    Target::Nowhere
-                }
-                _ if load.is_some() => {
-                    self.pending.push(Pending { module: index, request, load });
-                    Target::Nowhere
-                }
                 specifier => match find(self.packages.as_ref(), specifier, npm::Kind::Import) {
                     Ok(file) => self.queue(file.path.clone(), Some((file, brought.clone()))),
                     Err(nowhere) if nowhere.is_empty => Target::Nowhere,
@@ -373,11 +462,12 @@ impl<'a> Reading<'a, '_> {
             }
         }
         let mut bridges = BTreeMap::new();
-        let mut runner = None;
-        for Pending { module, request, load } in std::mem::take(&mut self.pending) {
-            let index = match load {
-                None => *runner.get_or_insert_with(|| self.made(Path::new("commonjs.js"), commonjs::RUNNER_TEXT, None)),
-                Some((target, kind)) => match (kind, self.common_js.contains_key(&target), self.graph.modules[target].code()) {
+        let (mut runner, mut importer) = (None, None);
+        for Pending { module, request, wanted } in std::mem::take(&mut self.pending) {
+            let index = match wanted {
+                Wanted::Runner => *runner.get_or_insert_with(|| self.made(Path::new("commonjs.js"), commonjs::RUNNER_TEXT, None)),
+                Wanted::Importer => *importer.get_or_insert_with(|| self.made(Path::new("import.js"), commonjs::IMPORTER_TEXT, None)),
+                Wanted::Load(target, kind) => match (kind, self.common_js.contains_key(&target), self.graph.modules[target].code()) {
                     (Load::Require, true, _) => target,
                     (Load::Require, false, None) => self.bridge(&mut bridges, target, Bridge::RequiredJson),
                     (Load::Require, false, Some(_)) => self.bridge(&mut bridges, target, Bridge::RequiredModule),
@@ -461,6 +551,26 @@ impl<'a> Reading<'a, '_> {
     }
 }
 
+/// The text behind a path that is not one: a helper, or a `data:` URL. And whether it is JSON.
+fn made_text(path: &str) -> Option<(String, bool)> {
+    if let Some(text) = path.strip_prefix(lower::HELPERS).and_then(lower::helper) {
+        return Some((text.to_owned(), false));
+    }
+    let (kind, data) = path.strip_prefix("data:")?.split_once(',')?;
+    let mut words = kind.split(';');
+    let is_json = match words.next()?.trim() {
+        "text/javascript" | "application/javascript" => false,
+        "application/json" => true,
+        _ => return None,
+    };
+    let bytes: Vec<u8> = percent_encoding::percent_decode_str(data).collect();
+    let bytes = match words.next_back() {
+        Some("base64") => base64::engine::general_purpose::STANDARD.decode(bytes).ok()?,
+        _ => bytes,
+    };
+    Some((String::from_utf8(bytes).ok()?, is_json))
+}
+
 fn unresolved(specifier: &str, missing: Missing, span: oxc::span::Span, from: &Path) -> Finding {
     match missing {
         Missing::Outside => Finding::new(
@@ -468,9 +578,11 @@ fn unresolved(specifier: &str, missing: Missing, span: oxc::span::Span, from: &P
             format!("`{specifier}` leads out of the app's folder"),
             "move the file into the app's folder; links that lead out of it are refused, too",
         ),
-        Missing::NotAModule(file) => {
-            Finding::new(span, format!("`{file}` is not a module"), "scripts import `.ts`, `.mts`, `.js`, `.mjs` and `.json` files")
-        }
+        Missing::NotAModule(file) => Finding::new(
+            span,
+            format!("`{file}` is not a module"),
+            "scripts import modules of TypeScript and JavaScript, and `.json` files",
+        ),
         Missing::NotFound { tried, near: Some(near) } => Finding::new(
             span,
             format!("`{specifier}` names no file"),
@@ -486,6 +598,131 @@ fn unresolved(specifier: &str, missing: Missing, span: oxc::span::Span, from: &P
 
 fn closest<'t>(tried: &'t [String], near: &'t str) -> &'t str {
     tried.iter().find(|candidate| candidate.eq_ignore_ascii_case(near)).map_or(near, String::as_str)
+}
+
+/// The parts of a script that its program needs.
+#[derive(Debug)]
+pub(super) struct Kept {
+    /// The modules, in their order.
+    pub(super) modules: Vec<usize>,
+    /// Modules and the numbers of their statements.
+    statements: BTreeSet<(usize, usize)>,
+}
+
+impl Kept {
+    pub(super) fn has(&self, module: usize, statement: usize) -> bool {
+        self.statements.contains(&(module, statement))
+    }
+}
+
+/// Follows names to the statements that declare them.
+struct Walk<'g, 'a> {
+    graph: &'g Graph<'a>,
+    facts: Vec<Option<shake::Facts>>,
+    /// For each module, the imports behind its names.
+    imports: Vec<BTreeMap<SymbolId, usize>>,
+    modules: Vec<usize>,
+    bindings: Vec<Binding>,
+    statements: Vec<(usize, usize)>,
+    needed: BTreeSet<usize>,
+    namespaces: BTreeSet<usize>,
+    kept: BTreeSet<(usize, usize)>,
+}
+
+impl<'g, 'a> Walk<'g, 'a> {
+    fn new(graph: &'g Graph<'a>) -> Self {
+        let imports = |module: &Module<'_>| {
+            let imports = module.code().map_or(&[] as &[_], |code| &code.imports);
+            imports.iter().enumerate().map(|(number, import)| (import.symbol, number)).collect()
+        };
+        Self {
+            graph,
+            facts: graph.modules.iter().map(|module| module.code().map(shake::facts)).collect(),
+            imports: graph.modules.iter().map(imports).collect(),
+            modules: Vec::new(),
+            bindings: Vec::new(),
+            statements: Vec::new(),
+            needed: BTreeSet::new(),
+            namespaces: BTreeSet::new(),
+            kept: BTreeSet::new(),
+        }
+    }
+
+    /// `runs`: modules are run, so that what has effects is needed, too.
+    fn run(&mut self, runs: bool) {
+        loop {
+            if let Some(binding) = self.bindings.pop() {
+                self.binding(&binding);
+            } else if let Some(statement) = self.statements.pop() {
+                self.statement(statement);
+            } else if let Some(module) = self.modules.pop() {
+                if runs && self.needed.insert(module) {
+                    self.module(module);
+                }
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn binding(&mut self, binding: &Binding) {
+        match *binding {
+            Binding::Local(module, symbol) => {
+                self.modules.push(module);
+                self.declared(module, symbol);
+            }
+            Binding::Default(module) => {
+                self.modules.push(module);
+                let default = self.facts[module].as_ref().and_then(|facts| facts.default);
+                self.statements.extend(default.map(|statement| (module, statement)));
+            }
+            Binding::Namespace(module) if self.namespaces.insert(module) => {
+                self.modules.push(module);
+                let graph = self.graph;
+                self.bindings.extend(graph.names(module).iter().filter_map(|name| found(graph.resolve(module, name))));
+            }
+            Binding::Namespace(_) | Binding::Host(_) | Binding::HostNamespace => {}
+        }
+    }
+
+    fn declared(&mut self, module: usize, symbol: SymbolId) {
+        let statements = self.facts[module].as_ref().and_then(|facts| facts.declared.get(&symbol));
+        self.statements.extend(statements.into_iter().flatten().map(|statement| (module, *statement)));
+    }
+
+    fn statement(&mut self, (module, statement): (usize, usize)) {
+        if !self.kept.insert((module, statement)) {
+            return;
+        }
+        let uses = self.facts[module].as_ref().map(|facts| facts.statements[statement].uses.clone()).unwrap_or_default();
+        for symbol in uses {
+            match (self.imports[module].get(&symbol), self.graph.modules[module].code()) {
+                (Some(import), Some(code)) => {
+                    let import = &code.imports[*import];
+                    self.bindings.extend(found(self.graph.requested(module, import.request, &import.name)));
+                }
+                _ => self.declared(module, symbol),
+            }
+        }
+    }
+
+    fn module(&mut self, module: usize) {
+        for target in &self.graph.targets[module] {
+            if let Target::Module(target) = target
+                && self.graph.modules[*target].has_effects
+            {
+                self.modules.push(*target);
+            }
+        }
+        let keeps_all = self.graph.is_own(module);
+        let Some(facts) = &self.facts[module] else { return };
+        let statements = facts.statements.iter().enumerate().filter(|(_, fact)| keeps_all || fact.has_effects);
+        self.statements.extend(statements.map(|(statement, _)| (module, statement)));
+    }
+}
+
+fn found(resolution: Resolution) -> Option<Binding> {
+    if let Resolution::Found(binding) = resolution { Some(binding) } else { None }
 }
 
 impl Graph<'_> {
@@ -510,41 +747,53 @@ impl Graph<'_> {
         order
     }
 
-    /// The modules that the program needs, in that order. One without effects is needed where something of it is used.
-    pub(super) fn needed(&self) -> Vec<usize> {
-        let mut needed = BTreeSet::new();
-        let mut open = vec![0];
-        let mut bindings: Vec<Binding> = Vec::new();
-        let found = |resolution: Resolution| if let Resolution::Found(binding) = resolution { Some(binding) } else { None };
-        bindings.extend(self.names(0).iter().filter_map(|name| found(self.resolve(0, name))));
-        let mut namespaces = BTreeSet::new();
-        loop {
-            while let Some(binding) = bindings.pop() {
-                match binding {
-                    Binding::Local(module, _) | Binding::Default(module) => open.push(module),
-                    Binding::Namespace(module) if namespaces.insert(module) => {
-                        open.push(module);
-                        bindings.extend(self.names(module).iter().filter_map(|name| found(self.resolve(module, name))));
-                    }
-                    Binding::Namespace(_) | Binding::Host(_) | Binding::HostNamespace => {}
-                }
-            }
-            let Some(index) = open.pop() else { break };
-            if !needed.insert(index) {
+    /// What the program needs. A module without effects is needed where something of it is used; of a package, only the statements that do
+    /// something, and what they and others use.
+    pub(super) fn kept(&self) -> Kept {
+        let mut walk = Walk::new(self);
+        walk.modules.push(0);
+        let names = self.names(0);
+        walk.bindings.extend(names.iter().filter_map(|name| found(self.resolve(0, name))));
+        walk.run(true);
+        let modules = self.order().into_iter().filter(|module| walk.needed.contains(module)).collect();
+        Kept { modules, statements: walk.kept }
+    }
+
+    /// The variables of the app's own modules that a call assigns, each once: those that functions assign which can be reached from the
+    /// exports of the script.
+    pub(super) fn assigned_in_calls(&self) -> Vec<Diagnostic> {
+        let mut walk = Walk::new(self);
+        walk.bindings.extend(self.names(0).iter().filter_map(|name| found(self.resolve(0, name))));
+        walk.run(false);
+        let mut places = BTreeMap::new();
+        for &(index, statement) in &walk.kept {
+            let (Some(facts), Some(code)) = (&walk.facts[index], self.modules[index].code()) else { continue };
+            if !self.is_own(index) {
                 continue;
             }
-            for target in &self.targets[index] {
-                if let Target::Module(target) = target
-                    && self.modules[*target].has_effects
-                {
-                    open.push(*target);
+            for (symbol, span) in &facts.statements[statement].assigned {
+                let place = places.entry((index, *symbol)).or_insert((*span, code.scoping.symbol_name(*symbol)));
+                if span.start < place.0.start {
+                    place.0 = *span;
                 }
             }
-            let Some(code) = self.modules[index].code() else { continue };
-            let used = code.imports.iter().filter(|import| !code.scoping.get_resolved_reference_ids(import.symbol).is_empty());
-            bindings.extend(used.filter_map(|import| found(self.requested(index, import.request, &import.name))));
         }
-        self.order().into_iter().filter(|module| needed.contains(module)).collect()
+        let warning = |((index, _), (span, name)): ((usize, SymbolId), (oxc::span::Span, &str))| {
+            let finding = Finding::new(
+                span,
+                format!("`{name}` is a variable of the module, and what a call assigns to it does not outlive the call"),
+                "each call begins with what the modules were when they were loaded: keep what must last in a database, or pass the value on",
+            );
+            Diagnostic { severity: Severity::Warning, ..self.modules[index].place(finding) }
+        };
+        places.into_iter().map(warning).collect()
+    }
+
+    /// Whether a module is a file of the app.
+    fn is_own(&self, module: usize) -> bool {
+        let module = &self.modules[module];
+        let outside = |part: std::path::Component<'_>| part.as_os_str() == "node_modules" || part == std::path::Component::ParentDir;
+        !module.is_made && !module.path.components().any(outside)
     }
 
     /// What `request` of `module` gives under `name`.
@@ -595,7 +844,13 @@ impl Graph<'_> {
                 false => Resolution::Missing,
             },
             (Target::Module(next), Name::All) => Resolution::Found(Binding::Namespace(next)),
-            (Target::Module(next), Name::One(name)) => self.export(next, name, seen),
+            (Target::Module(next), Name::One(name)) => match self.export(next, name, seen) {
+                // Where Node would read a file of CommonJS instead, all of it is the default export.
+                Resolution::Missing if name == "default" && self.modules[next].stands_for_common_js => {
+                    Resolution::Found(Binding::Namespace(next))
+                }
+                resolution => resolution,
+            },
         }
     }
 

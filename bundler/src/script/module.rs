@@ -8,18 +8,18 @@ use std::{
 use oxc::{
     allocator::Allocator,
     ast::ast::{
-        BindingPattern, Declaration, ExportDefaultDeclarationKind, ImportAttributeKey, ImportDeclarationSpecifier, ModuleExportName,
-        Program, Statement, WithClause,
+        BindingPattern, Declaration, ExportDefaultDeclarationKind, Expression, ImportAttributeKey, ImportDeclarationSpecifier,
+        ModuleExportName, ObjectPropertyKind, Program, Statement, WithClause,
     },
     diagnostics::OxcDiagnostic,
     parser::Parser,
     semantic::{Scoping, SemanticBuilder, SymbolId},
     span::{SourceType, Span},
-    transformer::{TransformOptions, Transformer},
+    transformer::Transformer,
 };
 use regex::Regex;
 
-use super::{check, globals, place::Finding, statements};
+use super::{check, globals, lower, place::Finding, settings::Settings, statements};
 use crate::Diagnostic;
 
 /// What is imported of a module.
@@ -109,6 +109,10 @@ pub(super) struct Module<'a> {
     pub(super) named: Vec<globals::NamedPart>,
     /// How many bytes stand before the text of the file in the text that was parsed; one line.
     pub(super) shift: usize,
+    /// Lines of the text that was parsed are those of the file, columns need not be.
+    pub(super) is_lowered: bool,
+    /// A module of ECMAScript in a package that for Node is one of CommonJS.
+    pub(super) stands_for_common_js: bool,
     /// It is made by the linker, and has no file.
     pub(super) is_made: bool,
     /// Running it does more than making its exports.
@@ -118,8 +122,50 @@ pub(super) struct Module<'a> {
 impl<'a> Module<'a> {
     /// Places a finding in what was parsed in the file.
     pub(super) fn place(&self, finding: Finding) -> Diagnostic {
+        if self.is_lowered {
+            let placed = finding.place(&self.path, self.parsed);
+            return Diagnostic { line: placed.line.saturating_sub(usize::from(self.shift > 0)).max(1), ..placed };
+        }
         let (start, end) = (finding.start.saturating_sub(self.shift), finding.end.saturating_sub(self.shift));
         Finding { start, end, ..finding }.place(&self.path, self.source)
+    }
+
+    /// The default export, where it is plainly not a function, and what is wrong with that.
+    pub(super) fn values(&self) -> Vec<(String, Diagnostic)> {
+        let Some(code) = self.code() else { return Vec::new() };
+        let exported = code.program.body.iter().find_map(|statement| match statement {
+            Statement::ExportDefaultDeclaration(it) => Some(it),
+            _ => None,
+        });
+        let Some(exported) = exported else { return Vec::new() };
+        let mut help = "begin its function with `export default async function`".to_owned();
+        let kind = match &exported.declaration {
+            ExportDefaultDeclarationKind::ClassDeclaration(_) | ExportDefaultDeclarationKind::ClassExpression(_) => "a class",
+            ExportDefaultDeclarationKind::ObjectExpression(object) => {
+                let function = object.properties.iter().find_map(|property| match property {
+                    ObjectPropertyKind::ObjectProperty(property)
+                        if property.method || property.value.is_function() || matches!(property.value, Expression::Identifier(_)) =>
+                    {
+                        property.key.static_name()
+                    }
+                    _ => None,
+                });
+                if let Some(name) = function {
+                    help = format!(
+                        "export the function itself: `export default {name}`, or `export default async function {name}(…) {{ … }}`"
+                    );
+                }
+                "an object"
+            }
+            ExportDefaultDeclarationKind::ArrayExpression(_) => "a list",
+            ExportDefaultDeclarationKind::StringLiteral(_) | ExportDefaultDeclarationKind::TemplateLiteral(_) => "a text",
+            ExportDefaultDeclarationKind::NumericLiteral(_) => "a number",
+            ExportDefaultDeclarationKind::BooleanLiteral(_) => "a boolean",
+            ExportDefaultDeclarationKind::NullLiteral(_) => "`null`",
+            _ => return Vec::new(),
+        };
+        let message = format!("the default export of a script is a function, and this is {kind}");
+        vec![("default".to_owned(), self.place(Finding::new(exported.span, message, help)))]
     }
 
     pub(super) fn code(&self) -> Option<&Code<'a>> {
@@ -133,13 +179,31 @@ impl<'a> Module<'a> {
 /// The longest JSON module, in bytes.
 pub(super) const JSON_LIMIT: usize = 1024 * 1024;
 
+/// What the parser has to expect of a file.
+pub(super) fn source_type(path: &Path) -> SourceType {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("ts" | "mts" | "cts") => SourceType::ts(),
+        Some("tsx") => SourceType::tsx(),
+        Some("jsx") => SourceType::jsx(),
+        _ => SourceType::mjs(),
+    }
+}
+
+/// Reads a module of code, without settings of the app.
+pub(super) fn code<'a>(allocator: &'a Allocator, path: &Path, source: &'a str, from_packages: bool) -> (Module<'a>, Vec<Finding>) {
+    code_with(allocator, path, source, from_packages, &Settings::default())
+}
+
 /// Reads a module of code. What cannot be parsed still gives the relative imports that can be seen in it, so that their
 /// mistakes are found in the same run.
-pub(super) fn code<'a>(allocator: &'a Allocator, path: &Path, source: &'a str, from_packages: bool) -> (Module<'a>, Vec<Finding>) {
-    let source_type = match path.extension().and_then(|extension| extension.to_str()) {
-        Some("ts" | "mts" | "cts") => SourceType::ts(),
-        _ => SourceType::mjs(),
-    };
+pub(super) fn code_with<'a>(
+    allocator: &'a Allocator,
+    path: &Path,
+    source: &'a str,
+    from_packages: bool,
+    settings: &Settings,
+) -> (Module<'a>, Vec<Finding>) {
+    let source_type = source_type(path);
     let parsed = Parser::new(allocator, source, source_type).parse();
     let mut findings: Vec<Finding> = parsed.diagnostics.into_vec().iter().map(finding).collect();
     let mut program = parsed.program;
@@ -147,7 +211,7 @@ pub(super) fn code<'a>(allocator: &'a Allocator, path: &Path, source: &'a str, f
 
     let analysed = SemanticBuilder::new_compiler().with_check_syntax_error(true).with_enum_eval(true).build(&program);
     findings.extend(analysed.diagnostics.errors().map(finding).filter(|_| !broken));
-    let scoping = analysed.semantic.into_scoping();
+    let mut scoping = analysed.semantic.into_scoping();
     findings.extend(check::check(&program, &scoping, from_packages));
     let mut named = Vec::new();
     if !broken && !from_packages {
@@ -158,11 +222,26 @@ pub(super) fn code<'a>(allocator: &'a Allocator, path: &Path, source: &'a str, f
     }
     let types = types(&program);
 
+    let mut text = source;
     if findings.is_empty() {
-        let options = TransformOptions::default();
+        match lower::lowered(source, &program, settings.legacy_decorators) {
+            Ok(None) => {}
+            Ok(Some(lowered)) => {
+                text = allocator.alloc_str(&lowered);
+                let parsed = Parser::new(allocator, text, source_type).parse();
+                findings.extend(parsed.diagnostics.into_vec().iter().map(finding));
+                program = parsed.program;
+                scoping = SemanticBuilder::new_compiler().with_enum_eval(true).build(&program).semantic.into_scoping();
+            }
+            Err(found) => findings.extend(found),
+        }
+    }
+    if findings.is_empty() {
+        let options = settings.transform(path);
         let transformed = Transformer::new(allocator, path, &options).build_with_scoping(scoping, &mut program);
         findings.extend(transformed.diagnostics.errors().map(finding));
     }
+    let is_lowered = !std::ptr::eq(text, source);
     let scoping = SemanticBuilder::new_compiler().with_check_syntax_error(false).build(&program).semantic.into_scoping();
 
     let mut listing =
@@ -175,8 +254,19 @@ pub(super) fn code<'a>(allocator: &'a Allocator, path: &Path, source: &'a str, f
     findings.append(&mut listing.findings);
     let Listing { requests, imports, exports, stars, .. } = listing;
     let content = Content::Code(Box::new(Code { program, scoping, imports, exports, stars, types, awaits }));
-    let module =
-        Module { path: path.to_path_buf(), source, parsed: source, content, requests, named, shift: 0, is_made: false, has_effects: true };
+    let module = Module {
+        path: path.to_path_buf(),
+        source,
+        parsed: text,
+        content,
+        requests,
+        named,
+        shift: 0,
+        is_lowered,
+        stands_for_common_js: false,
+        is_made: false,
+        has_effects: true,
+    };
     (module, findings)
 }
 
@@ -218,6 +308,8 @@ pub(super) fn json<'a>(path: &Path, source: &'a str) -> (Module<'a>, Vec<Finding
             requests: Vec::new(),
             named: Vec::new(),
             shift: 0,
+            is_lowered: false,
+            stands_for_common_js: false,
             is_made: false,
             has_effects: false,
         },

@@ -1,17 +1,20 @@
 //! Packages: where an import of one leads, by the rules of Node.
 //!
 //! Nothing is ever downloaded: packages are those of `node_modules`. The app's folder needs a `package.json`, so that what is bundled is
-//! declared somewhere. No setting of another tool (`tsconfig.json`, `.pnp.cjs`, `NODE_PATH`) takes part.
+//! declared somewhere. No setting of another tool (`.pnp.cjs`, `NODE_PATH`) takes part.
 //!
 //! A package's files are below its own folder, links followed, whatever a specifier, `main`, `browser`, `exports` or a link in it says. And its
 //! folder is in the app, in a workspace that the app is a part of, or where a `file:` dependency of the app's `package.json` says.
 
 use std::{
+    cell::RefCell,
+    collections::BTreeSet,
     fs, iter,
     path::{Component, Path, PathBuf},
 };
 
-use oxc_resolver::{PackageJson, PackageType, ResolveError, ResolveOptions, Resolver, SideEffects};
+use oxc_resolver::{ModuleType, PackageJson, ResolveError, ResolveOptions, Resolver, SideEffects};
+use regex::Regex;
 
 use super::{
     commonjs::Format,
@@ -43,6 +46,11 @@ pub(super) struct Packages {
     homes: Vec<PathBuf>,
     import: Resolver,
     require: Resolver,
+    /// Like them, without the field `browser`.
+    node_import: Resolver,
+    node_require: Resolver,
+    /// The folders of packages whose files for browsers are for pages.
+    of_pages: RefCell<BTreeSet<PathBuf>>,
 }
 
 /// A file of a package, or of the app.
@@ -86,7 +94,11 @@ impl Packages {
         };
         let import = Resolver::new(options("import"));
         let require = import.clone_with_options(options("require"));
-        Self { folder: folder.to_path_buf(), homes: homes(folder), import, require }
+        let node = |kind: &str| ResolveOptions { main_fields: texts(&["main", "module"]), alias_fields: Vec::new(), ..options(kind) };
+        let node_import = import.clone_with_options(node("import"));
+        let node_require = import.clone_with_options(node("require"));
+        let of_pages = RefCell::default();
+        Self { folder: folder.to_path_buf(), homes: homes(folder), import, require, node_import, node_require, of_pages }
     }
 
     /// The file behind `specifier` in the file `importer` of a package, or in one of the app. `brought` says how the importer came into the
@@ -104,10 +116,23 @@ impl Packages {
         if class == Specifier::Absolute {
             return Err(refused("is neither a relative path nor a package"));
         }
-        let resolver = if kind == Kind::Import { &self.import } else { &self.require };
-        let found = resolver.resolve(from, specifier).map_err(|error| self.nowhere(&importer, specifier, &error, brought))?;
-        let path = found.path();
         let own = self.root(&importer);
+        let (resolver, node) = match kind {
+            Kind::Import => (&self.import, &self.node_import),
+            Kind::Require => (&self.require, &self.node_require),
+        };
+        let resolver = if self.of_pages.borrow().contains(&own) { node } else { resolver };
+        let mut found = resolver.resolve(from, specifier).map_err(|error| self.nowhere(&importer, specifier, &error, brought))?;
+        if class == Specifier::Package
+            && let Ok(other) = node.resolve(from, specifier)
+            && other.path() != found.path()
+            && other.path().exists()
+            && is_for_pages(found.path())
+        {
+            self.of_pages.borrow_mut().insert(self.root(other.path()));
+            found = other;
+        }
+        let path = found.path();
         match class {
             Specifier::Relative(_) if path.starts_with(&own) => {}
             Specifier::Relative(_) => return Err(refused("leads out of the package")),
@@ -122,14 +147,18 @@ impl Packages {
             }
         }
         let package = found.package_json().map(AsRef::as_ref);
-        let format = match path.extension().and_then(|extension| extension.to_str()) {
-            Some("mjs" | "mts") => Format::Module,
-            Some("cjs" | "cts") => Format::Unknown,
-            _ if package.and_then(PackageJson::r#type) == Some(PackageType::Module) => Format::Module,
-            _ => Format::Unknown,
-        };
+        // By the nearest `package.json`, which need not be that of the package.
+        let format = if found.module_type() == Some(ModuleType::Module) { Format::Module } else { Format::Unknown };
         let has_effects = package.is_none_or(|package| has_effects(package, path));
         Ok(File { path: PathBuf::from(below(&self.folder, path)), format, has_effects })
+    }
+
+    /// Whether the nearest `package.json` says that a file of the app is a module as Node has them.
+    pub(super) fn is_module(&self, path: &Path) -> bool {
+        let file = self.folder.join(path);
+        let above = file.ancestors().skip(1).take_while(|above| self.homes.iter().any(|home| above.starts_with(home)));
+        let nearest = above.map(|above| above.join("package.json")).find(|file| file.is_file());
+        nearest.is_some_and(|file| read_json(&file).get("type").and_then(serde_json::Value::as_str) == Some("module"))
     }
 
     /// The folder that the relative imports of a module stay in: that of its package, or the app's.
@@ -239,6 +268,13 @@ impl Packages {
             false => format!("run `npm install {name}` in the app's folder"),
         }
     }
+}
+
+/// Whether a file needs the document of a page, and does not look whether it is in one.
+fn is_for_pages(path: &Path) -> bool {
+    let Ok(text) = fs::read_to_string(path) else { return false };
+    !text.contains("typeof document")
+        && Regex::new(r#"(?:^|[^\w.$"'`/*-])document\.(?:create|implementation|body|head|query)"#).is_ok_and(|uses| uses.is_match(&text))
 }
 
 /// The members of a `package.json` that name packages.

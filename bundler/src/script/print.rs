@@ -17,16 +17,16 @@ use oxc::{
 };
 
 use super::{
-    graph::{Binding, Graph, Resolution},
+    graph::{Binding, Graph, Kept, Resolution},
     module::{Code, Content},
     name::{self, Names},
     resolve,
 };
 
 /// Prints the program, and says where its code comes from.
-pub(super) fn program<'a>(allocator: &'a Allocator, mut graph: Graph<'a>) -> (String, ScriptMap) {
-    let order = graph.needed();
-    let names = name::names(&graph, &order);
+pub(super) fn program<'a>(allocator: &'a Allocator, mut graph: Graph<'a>, kept: &Kept) -> (String, ScriptMap) {
+    let order = &kept.modules;
+    let names = name::names(&graph, order);
     let waits = order.iter().any(|module| graph.modules[*module].code().is_some_and(|code| code.awaits.is_some()));
 
     let host = names.of(&Binding::HostNamespace);
@@ -65,7 +65,7 @@ pub(super) fn program<'a>(allocator: &'a Allocator, mut graph: Graph<'a>) -> (St
         match &mut graph.modules[module].content {
             Content::Json(text) => out.push_str(&format!("const {default} = {text};")),
             Content::Code(code) => {
-                let (printed, places) = print(allocator, code, source, &renames, &default);
+                let (printed, places) = print(allocator, code, source, &renames, &default, |statement| kept.has(module, statement));
                 out.push_str(&printed);
                 let places = places.into_iter().filter(|_| !is_made).filter_map(|place| {
                     Some(MappedPlace {
@@ -147,6 +147,7 @@ fn print<'a>(
     source: &'a str,
     renames: &[(oxc::semantic::SymbolId, String)],
     default: &str,
+    is_kept: impl Fn(usize) -> bool,
 ) -> (String, Vec<MappedPlace>) {
     let mut rewriter = Rewriter { builder: AstBuilder::new(allocator), allocator, renamed_classes: Vec::new(), default };
     for (symbol, name) in renames {
@@ -156,8 +157,10 @@ fn print<'a>(
     }
     let body = std::mem::replace(&mut code.program.body, ArenaVec::new_in(&allocator));
     let mut statements = ArenaVec::new_in(&allocator);
-    for statement in body {
-        if let Some(statement) = rewriter.statement(statement) {
+    for (number, statement) in body.into_iter().enumerate() {
+        if is_kept(number)
+            && let Some(statement) = rewriter.statement(statement)
+        {
             statements.push(statement);
         }
     }

@@ -71,7 +71,7 @@ pub(super) enum Missing {
 }
 
 /// The extensions of modules, in the order in which they are tried.
-const EXTENSIONS: [&str; 5] = ["ts", "mts", "js", "mjs", "json"];
+const EXTENSIONS: [&str; 9] = ["ts", "tsx", "mts", "cts", "js", "jsx", "mjs", "cjs", "json"];
 
 /// Finds the file of a relative specifier, as a path below `folder` (which is canonical). `from` is the importing file's folder, below
 /// `folder`.
@@ -123,8 +123,10 @@ fn candidates(wanted: &Path, specifier: &str) -> Vec<PathBuf> {
             paths.push(wanted.to_path_buf());
         }
         match wanted.extension().and_then(|extension| extension.to_str()) {
-            Some("js") => paths.push(wanted.with_extension("ts")),
+            Some("js") => paths.extend([wanted.with_extension("ts"), wanted.with_extension("tsx")]),
+            Some("jsx") => paths.push(wanted.with_extension("tsx")),
             Some("mjs") => paths.push(wanted.with_extension("mts")),
+            Some("cjs") => paths.push(wanted.with_extension("cts")),
             _ => {}
         }
         if !known_extension(wanted) {

@@ -1,0 +1,134 @@
+//! What `tsconfig.json` says about the files of an app: how they are compiled, and what paths stand for.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use oxc::transformer::{JsxOptions, JsxRuntime, TransformOptions};
+use oxc_resolver::{ResolveOptions, Resolver, TsConfig, TsconfigDiscovery};
+
+use super::place::whole_file;
+use crate::Diagnostic;
+
+/// How a file is compiled.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Settings {
+    /// `experimentalDecorators`
+    pub(super) legacy_decorators: bool,
+    /// `emitDecoratorMetadata`
+    metadata: bool,
+    /// `verbatimModuleSyntax`
+    keeps_imports: bool,
+    /// `useDefineForClassFields: false`
+    assigns_fields: bool,
+    jsx: Option<Jsx>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Jsx {
+    is_classic: bool,
+    factory: Option<String>,
+    fragment: Option<String>,
+    source: Option<String>,
+}
+
+impl Settings {
+    fn of(config: &TsConfig) -> Self {
+        let options = &config.compiler_options;
+        Self {
+            legacy_decorators: options.experimental_decorators == Some(true),
+            metadata: options.emit_decorator_metadata == Some(true),
+            keeps_imports: options.verbatim_module_syntax == Some(true),
+            assigns_fields: options.use_define_for_class_fields == Some(false),
+            jsx: Some(Jsx {
+                is_classic: options.jsx.as_deref() == Some("react"),
+                factory: options.jsx_factory.clone(),
+                fragment: options.jsx_fragment_factory.clone(),
+                source: options.jsx_import_source.clone(),
+            }),
+        }
+    }
+
+    /// For the transformer.
+    pub(super) fn transform(&self, path: &Path) -> TransformOptions {
+        let mut options = TransformOptions::default();
+        options.decorator.legacy = self.legacy_decorators;
+        options.decorator.emit_decorator_metadata = self.metadata;
+        options.typescript.only_remove_type_imports = self.keeps_imports;
+        options.typescript.remove_class_fields_without_initializer = self.assigns_fields;
+        if path.extension().is_some_and(|extension| extension == "tsx" || extension == "jsx") {
+            let jsx = self.jsx.clone().unwrap_or_default();
+            if let Some(factory) = &jsx.factory {
+                options.typescript.jsx_pragma = factory.clone().into();
+            }
+            if let Some(fragment) = &jsx.fragment {
+                options.typescript.jsx_pragma_frag = fragment.clone().into();
+            }
+            options.jsx = JsxOptions {
+                runtime: if jsx.is_classic { JsxRuntime::Classic } else { JsxRuntime::Automatic },
+                import_source: jsx.source.filter(|_| !jsx.is_classic),
+                pragma: jsx.factory.filter(|_| jsx.is_classic),
+                pragma_frag: jsx.fragment.filter(|_| jsx.is_classic),
+                ..JsxOptions::enable()
+            };
+        }
+        options
+    }
+}
+
+/// The `tsconfig.json` of an app's files.
+#[derive(Debug)]
+pub(super) struct Configs {
+    folder: PathBuf,
+    resolver: Resolver,
+    /// Those that were read, below the app's folder.
+    pub(super) files: BTreeSet<PathBuf>,
+    /// What was wrong with one, once.
+    broken: BTreeSet<String>,
+}
+
+impl Configs {
+    pub(super) fn new(folder: &Path) -> Self {
+        let options = ResolveOptions { tsconfig: Some(TsconfigDiscovery::Auto), ..ResolveOptions::default() };
+        Self { folder: folder.to_path_buf(), resolver: Resolver::new(options), files: BTreeSet::new(), broken: BTreeSet::new() }
+    }
+
+    /// The one that a file of the app belongs to, if it is in the app's folder, too.
+    fn find(&mut self, path: &Path, diagnostics: &mut Vec<Diagnostic>) -> Option<Arc<TsConfig>> {
+        if !self.folder.join("tsconfig.json").is_file()
+            && !path.ancestors().skip(1).any(|above| self.folder.join(above).join("tsconfig.json").is_file())
+        {
+            return None;
+        }
+        match self.resolver.find_tsconfig(self.folder.join(path)) {
+            Ok(found) => {
+                let found = found.filter(|config| config.path.starts_with(&self.folder))?;
+                self.files.insert(found.path.strip_prefix(&self.folder).unwrap_or(&found.path).to_path_buf());
+                Some(found)
+            }
+            Err(error) => {
+                let reason = error.to_string().replace(&format!("{}/", self.folder.display()), "").replace(['\'', '"'], "`");
+                if self.broken.insert(reason.clone()) {
+                    let message = format!("`tsconfig.json` cannot be read: {reason}");
+                    diagnostics.push(whole_file(Path::new("tsconfig.json"), message, "correct it, or what it `extends`"));
+                }
+                None
+            }
+        }
+    }
+
+    /// How a file of the app is compiled.
+    pub(super) fn settings(&mut self, path: &Path, diagnostics: &mut Vec<Diagnostic>) -> Settings {
+        self.find(path, diagnostics).map_or_else(Settings::default, |config| Settings::of(&config))
+    }
+
+    /// Where `paths` and `baseUrl` lead from a file, below the app's folder, whether there is such a file or not.
+    pub(super) fn paths(&mut self, path: &Path, specifier: &str, diagnostics: &mut Vec<Diagnostic>) -> Vec<PathBuf> {
+        let Some(config) = self.find(path, diagnostics) else { return Vec::new() };
+        let found = config.resolve_path_alias_or_base_url(specifier).into_iter();
+        let is_own = |below: &PathBuf| !below.components().any(|part| part.as_os_str() == "node_modules");
+        found.filter_map(|path| Some(super::npm::flat(&path).strip_prefix(&self.folder).ok()?.to_path_buf())).filter(is_own).collect()
+    }
+}
