@@ -44,7 +44,7 @@ fn mistakes_are_reported() {
         (
             &[("t/a.ts", "\n  import { x } from './nope'; x")],
             &[
-                "t/a.ts:2:21 `./nope` names no file | create it; tried from `t`: `t/nope.ts`, `t/nope.mts`, `t/nope.js`, `t/nope.mjs`, `t/nope.json`, `t/nope/index.ts`",
+                "t/a.ts:2:21 `./nope` names no file | create it; tried from `t`: `t/nope.ts`, `t/nope.tsx`, `t/nope.mts`, `t/nope.cts`, `t/nope.js`, `t/nope.jsx`, `t/nope.mjs`, `t/nope.cjs`, `t/nope.json`, `t/nope/index.ts`",
             ],
         ),
         (

@@ -521,10 +521,6 @@ fn what_is_not_part_of_the_app_changes_nothing() {
     let mut more = files.to_vec();
     more.extend([
         ("tsconfig.json", r#"{ "extends": "./none.json" }"#),
-        (
-            "app/tsconfig.json",
-            r#"{ "compilerOptions": { "paths": { "p": ["./y.js"] }, "useDefineForClassFields": false, "target": "es5" } }"#,
-        ),
         ("app/jsconfig.json", "}"),
         ("app/.pnp.cjs", "throw 1"),
         ("app/.babelrc", "}"),
@@ -709,4 +705,24 @@ fn what_nobody_uses_of_a_package_is_left_out() {
     for gone in ["function y", "nobody", "Left", "new Map", "make"] {
         assert!(!linked.program.contains(gone), "{gone}\n{}", linked.program);
     }
+}
+
+#[test]
+fn settings_of_typescript_take_part() {
+    let folder = app(&[
+        (
+            "t/a.ts",
+            "import { one } from '@lib/one'; import two from 'lib/two'; import { h } from './h'; const seen: string[] = []; \
+             function note(target: any, key: string) { seen.push(key) } class A { @note m() {} } \
+             const page = import('../lib/one'); export default () => [one, two, h(), seen, new A() instanceof A, String(page)]",
+        ),
+        ("t/h.tsx", "const make = (...all: any[]) => all; export const h = () => <p id='x'>y</p>"),
+        ("lib/one.ts", "export const one = 1"),
+        ("lib/two.cjs", "module.exports = 2"),
+        ("tsconfig.json", r#"{ "extends": "./base.json", "compilerOptions": { "baseUrl": ".", "paths": { "@lib/*": ["lib/*"] } } }"#),
+        ("base.json", r#"{ "compilerOptions": { "experimentalDecorators": true, "jsx": "react", "jsxFactory": "make" } }"#),
+    ]);
+    let linked = linked(&folder, "t/a.ts");
+    assert_eq!(result(&linked, ""), r#"[1,2,["p",{"id":"x"},"y"],["m"],true,"[object Promise]"]"#);
+    assert!(linked.files.contains(&"tsconfig.json".into()), "{:?}", linked.files);
 }

@@ -85,8 +85,8 @@ pub(super) struct Configs {
     resolver: Resolver,
     /// Those that were read, below the app's folder.
     pub(super) files: BTreeSet<PathBuf>,
-    /// What was wrong with one, once.
-    broken: BTreeSet<String>,
+    /// Those that cannot be read, which was said.
+    broken: BTreeSet<PathBuf>,
 }
 
 impl Configs {
@@ -108,11 +108,16 @@ impl Configs {
                 self.files.insert(found.path.strip_prefix(&self.folder).unwrap_or(&found.path).to_path_buf());
                 Some(found)
             }
-            Err(error) => {
-                let reason = error.to_string().replace(&format!("{}/", self.folder.display()), "").replace(['\'', '"'], "`");
-                if self.broken.insert(reason.clone()) {
-                    let message = format!("`tsconfig.json` cannot be read: {reason}");
-                    diagnostics.push(whole_file(Path::new("tsconfig.json"), message, "correct it, or what it `extends`"));
+            Err(_) => {
+                // One above the app's folder is not the app's.
+                let own = path.ancestors().skip(1).map(|above| above.join("tsconfig.json")).filter(|file| self.folder.join(file).is_file());
+                for file in own {
+                    let Err(error) = self.resolver.resolve_tsconfig(self.folder.join(&file)) else { continue };
+                    if self.broken.insert(file.clone()) {
+                        let reason = error.to_string().replace(&format!("{}/", self.folder.display()), "").replace(['\'', '"'], "`");
+                        let message = format!("`{}` cannot be read: {reason}", file.display());
+                        diagnostics.push(whole_file(&file, message, "correct it, or what it `extends`"));
+                    }
                 }
                 None
             }
