@@ -33,7 +33,7 @@ pub struct Host {
     pub tick_ms: Cell<u64>,
     /// Where it is set, time is that of the machine.
     pub started: Cell<Option<std::time::Instant>>,
-    pub seed: Cell<u8>,
+    pub seed: Cell<u64>,
     pub log: RefCell<Vec<(LogLevel, String)>>,
     pub progress: RefCell<Vec<Progress>>,
     pub requests: RefCell<Vec<HttpRequest>>,
@@ -130,10 +130,14 @@ impl ScriptHost for Host {
         })
     }
 
+    /// SplitMix64: numbers that repeat soon are refused for ever by what draws until one fits.
     fn random(&self, buffer: &mut [u8]) {
-        for byte in buffer {
-            self.seed.set(self.seed.get().wrapping_mul(37).wrapping_add(11));
-            *byte = self.seed.get();
+        for chunk in buffer.chunks_mut(8) {
+            self.seed.set(self.seed.get().wrapping_add(0x9e37_79b9_7f4a_7c15));
+            let mut mixed = self.seed.get();
+            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            chunk.copy_from_slice(&(mixed ^ (mixed >> 31)).to_le_bytes()[..chunk.len()]);
         }
     }
 }
