@@ -8,6 +8,8 @@ use millrace_core::headers::Headers;
 /// The most codings of one body, as in browsers' engines.
 const MAX_CODINGS: usize = 5;
 const BUFFER_BYTES: usize = 4096;
+/// How a body in brotli begins whose window is larger than those of RFC 7932, section 9.1.
+const LARGE_WINDOW: u8 = 0x11;
 
 /// Why a body cannot be decoded.
 pub(crate) enum Undecodable {
@@ -29,10 +31,13 @@ pub(crate) fn decoded(headers: &Headers, body: Vec<u8>, limit: usize) -> Result<
         return Ok(body);
     }
     codings.iter().rev().try_fold(body, |body, coding| match coding.as_str() {
+        _ if body.is_empty() => Ok(body),
         "gzip" | "x-gzip" => read(MultiGzDecoder::new(body.as_slice()), limit),
         // Named deflate, it should be zlib's format; some servers send what is within that.
         "deflate" if body[0] & 0x0f == 8 => read(ZlibDecoder::new(body.as_slice()), limit),
         "deflate" => read(DeflateDecoder::new(body.as_slice()), limit),
+        // With a larger window than the format has, a few bytes would make the decoder take a gigabyte for it.
+        "br" if body[0] & 0x7f == LARGE_WINDOW => Err(Undecodable::Damaged(io::Error::other("a window that is larger than 16 MB"))),
         "br" => read(brotli_decompressor::Decompressor::new(body.as_slice(), BUFFER_BYTES), limit),
         _ => Ok(body),
     })
@@ -99,6 +104,10 @@ mod tests {
         assert_eq!(outcome("gzip", TEXT, 100), Err("damaged"));
         assert_eq!(outcome("br", &[0xff; 9], 100), Err("damaged"));
         assert_eq!(outcome("gzip", &[], 100).as_deref(), Ok(&[][..]), "to a HEAD request");
+        let nothing = GzEncoder::new(Vec::new(), Compression::default()).finish().unwrap();
+        for codings in ["gzip", "deflate, gzip", "br, gzip"] {
+            assert_eq!(outcome(codings, &nothing, 100).as_deref(), Ok(&[][..]), "{codings} of nothing");
+        }
     }
 
     #[test]
@@ -108,5 +117,7 @@ mod tests {
             bomb.write_all(&[0; 1 << 20]).unwrap();
         }
         assert_eq!(outcome("gzip", &bomb.finish().unwrap(), 1 << 20), Err("too large"));
+        // Its decoder would take the window first, here 1 GB.
+        assert_eq!(outcome("br", &[0x11, 0x1e, 0x0b, 0x03, 0x80, b'{', 0x03], 1 << 20), Err("damaged"));
     }
 }

@@ -70,6 +70,7 @@ async fn run_in(pool: &Pool, invocation: &Invocation<'_>, held: &mut CallInstanc
         timer_keys: BTreeMap::new(),
         last_timer: 0,
         fired_ms: None,
+        computed: 0,
     };
     let outcome = running.run(has_it, held.is_used).await;
     let is_trapped = running.is_trapped.get();
@@ -115,6 +116,10 @@ struct Answered {
     content: Result<(Json, Option<Vec<u8>>), Error>,
 }
 
+/// What is computed at a time before others have their turn, and what each answer takes beside that: about as long as a slice of a script.
+const UNITS_AT_A_TIME: u64 = 400_000;
+const UNITS_OF_AN_ANSWER: u64 = 10_000;
+
 struct RunningScript<'a> {
     instance: &'a mut Instance,
     invocation: &'a Invocation<'a>,
@@ -130,6 +135,8 @@ struct RunningScript<'a> {
     last_timer: u64,
     /// When the timer was due whose function runs.
     fired_ms: Option<u64>,
+    /// The units that the host has computed with since others had their turn.
+    computed: u64,
 }
 
 impl<'a> RunningScript<'a> {
@@ -173,10 +180,18 @@ impl<'a> RunningScript<'a> {
                 if let Some(operation) = &operation {
                     // Before it is done: what there is no fuel for is not done.
                     self.instance.spend(operation.units()).map_err(|fault| self.fault(&fault))?;
+                    self.computed = self.computed.saturating_add(operation.units() + UNITS_OF_AN_ANSWER);
+                }
+                let others_wait = self.computed > UNITS_AT_A_TIME;
+                if others_wait {
+                    self.computed = 0;
                 }
                 self.begin(
                     ticket.id(),
                     Box::pin(async move {
+                        if others_wait {
+                            invocation.host.sleep(0).await;
+                        }
                         let content = match operation {
                             Some(operation) => Ok(operation.compute(invocation.host).await),
                             None => Err(wire::not_understood()),

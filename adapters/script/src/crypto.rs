@@ -15,6 +15,10 @@ const MAX_ITERATIONS: u64 = 100_000;
 const MAX_DERIVED_BYTES: u64 = 1024;
 /// The longest modulus of RSA, in bits.
 const MAX_MODULUS_BITS: usize = 4096;
+/// The longest key of RSA as PKCS #8, with some room: one of 4096 bits has 2,375 bytes. What is longer is not even read.
+const MAX_RSA_KEY_BYTES: usize = 3072;
+/// What a block of a derived key has, at the least.
+const BLOCK_BYTES: u64 = 20;
 
 /// What is computed.
 pub(crate) struct Operation {
@@ -69,12 +73,22 @@ impl Operation {
     /// The units of fuel that it takes: about what it takes of the time, the same on every host.
     pub(crate) fn units(&self) -> u64 {
         let bytes: u64 = self.parts.iter().map(|part| part.len() as u64).sum();
-        self.arithmetic() + 2 * bytes
+        // What the caller gives beside the key is hashed once for each block of what is derived.
+        let blocks = match self.text("name") {
+            "HKDF" | "PBKDF2" => self.number("bytes").div_ceil(BLOCK_BYTES).max(1),
+            _ => 1,
+        };
+        self.arithmetic().saturating_add((2 * bytes).saturating_mul(blocks))
     }
 
     /// The units that do not depend on how much data there is.
     fn arithmetic(&self) -> u64 {
-        let is_private = self.text("type") == "private" || self.name == "generate";
+        // What a script says of its key is not believed.
+        let is_public = match self.name.as_str() {
+            "verify" | "encrypt" => true,
+            "import" | "export" => self.text("type") == "public",
+            _ => false,
+        };
         let of_curve = |units: u64| if self.text("curve") == "P-384" { 4 * units } else { units };
         match (self.name.as_str(), self.text("name")) {
             ("generate", "RSASSA-PKCS1-v1_5" | "RSA-PSS" | "RSA-OAEP") => match self.number("modulusLength") {
@@ -83,11 +97,10 @@ impl Operation {
                 _ => 150_000_000,
             },
             (_, "RSASSA-PKCS1-v1_5" | "RSA-PSS" | "RSA-OAEP") => {
-                // What is written of a private key is as long as four and a half moduli, and twice the length takes eight times the work. What is
-                // longer than any key is not computed with.
+                // What is written of a private key is as long as four and a half moduli, and twice the length takes eight times the work.
                 let is_jwk = self.text("format") == "jwk";
-                let length = if is_jwk { 2_400 } else { (self.part(0).len() as u64).min(8_192) };
-                if is_private { 2_000 + length.pow(3) / 4_500 } else { 20_000 + length * 100 }
+                let length = if is_jwk { 2_400 } else { self.part(0).len().min(MAX_RSA_KEY_BYTES) as u64 };
+                if is_public { 20_000 + length * 100 } else { 2_000 + length.pow(3) / 4_500 }
             }
             (_, "ECDSA" | "ECDH") => of_curve(40_000),
             (_, "Ed25519") => 15_000,
@@ -105,6 +118,9 @@ impl Operation {
         }
         if self.text("name") == "PBKDF2" && self.number("bytes") > MAX_DERIVED_BYTES {
             return Err(not_supported(format!("`PBKDF2` derives at most {MAX_DERIVED_BYTES} bytes")));
+        }
+        if matches!(self.text("name"), "RSASSA-PKCS1-v1_5" | "RSA-PSS" | "RSA-OAEP") && self.part(0).len() > MAX_RSA_KEY_BYTES {
+            return Err(DATA);
         }
         Ok(())
     }

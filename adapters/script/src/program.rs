@@ -127,7 +127,9 @@ fn try_one(loader: &mut Loader, index: usize, script: &Script) -> ScriptLoad {
     match step {
         Ok(Step::Done(text)) if text == LOADED => ScriptLoad { fault: None, awaits: false, took },
         // Answers may be what it waits for.
-        Ok(Step::Waits) if asks.iter().any(|question| matches!(question.kind, ask::FETCH | ask::QUERY | ask::TIMER)) => {
+        Ok(Step::Waits)
+            if asks.iter().any(|question| matches!(question.kind, ask::FETCH | ask::QUERY | ask::TIMER | ask::CACHE | ask::CRYPTO)) =>
+        {
             ScriptLoad { fault: None, awaits: true, took }
         }
         Ok(Step::Waits | Step::Late) => failed(String::from("a module waits for a promise that nothing can settle"), None),

@@ -161,7 +161,7 @@ fn member(asked: &Operation, name: &str) -> Result<Vec<u8>, Failed> {
 
 fn integer(asked: &Operation, name: &str) -> Result<BoxedUint, Failed> {
     let bytes = member(asked, name)?;
-    if bytes.len() > 2 * super::MAX_MODULUS_BITS / 8 {
+    if bytes.len() > super::MAX_MODULUS_BITS / 8 {
         return Err(DATA);
     }
     let bits = u32::try_from(bytes.len().max(1) * 8).map_err(data)?;
@@ -225,8 +225,11 @@ fn import(asked: &Operation) -> Result<Computed, Failed> {
             Ok(bytes([&ED25519_PKCS8[..], &secret].concat()))
         }
         "ECDSA" | "ECDH" => curved!(asked, curve => {
+            // Each number has all bytes of its field.
+            let size = if asked.text("curve") == "P-384" { 48 } else { 32 };
+            let number = |name: &str| member(asked, name).and_then(|bytes| if bytes.len() == size { Ok(bytes) } else { Err(DATA) });
             let public = if is_jwk {
-                let point = [&[4][..], &member(asked, "x")?, &member(asked, "y")?].concat();
+                let point = [&[4][..], &number("x")?, &number("y")?].concat();
                 Some(curve::PublicKey::from_sec1_bytes(&point).map_err(data)?)
             } else if is_public {
                 Some(curve::PublicKey::from_public_key_der(key).map_err(data)?)
@@ -236,7 +239,7 @@ fn import(asked: &Operation) -> Result<Computed, Failed> {
             if let (true, Some(public)) = (is_public, &public) {
                 return Ok(bytes(public.to_public_key_der().map_err(data)?.into_vec()));
             }
-            let secret = if is_jwk { curve::SecretKey::from_slice(&member(asked, "d")?) } else { Ok(curve::SecretKey::from_pkcs8_der(key).map_err(data)?) };
+            let secret = if is_jwk { curve::SecretKey::from_slice(&number("d")?) } else { Ok(curve::SecretKey::from_pkcs8_der(key).map_err(data)?) };
             let secret = secret.map_err(data)?;
             if public.is_some_and(|public| public != secret.public_key()) {
                 return Err(DATA);
@@ -337,11 +340,15 @@ fn signing_key(key: &[u8]) -> Result<ed25519_dalek::SigningKey, Failed> {
 }
 
 fn private_key(asked: &Operation) -> Result<rsa::PrivateKey, Failed> {
-    rsa::PrivateKey::from_pkcs8_der(asked.part(0)).map_err(operation)
+    let key = rsa::PrivateKey::from_pkcs8_der(asked.part(0)).map_err(operation)?;
+    check_modulus(key.n().bit_width_vartime() as usize)?;
+    Ok(key)
 }
 
 fn public_key(asked: &Operation) -> Result<rsa::PublicKey, Failed> {
-    rsa::PublicKey::from_public_key_der(asked.part(0)).map_err(operation)
+    let key = rsa::PublicKey::from_public_key_der(asked.part(0)).map_err(operation)?;
+    check_modulus(key.n().bit_width_vartime() as usize)?;
+    Ok(key)
 }
 
 // signatures

@@ -106,6 +106,12 @@
 
   // keys
 
+  const shown = algorithm => {
+    const copy = { ...algorithm };
+    if (copy.hash !== undefined) copy.hash = { ...copy.hash };
+    if (copy.publicExponent !== undefined) copy.publicExponent = copy.publicExponent.slice();
+    return copy;
+  };
   let inside;
   class CryptoKey {
     #key;
@@ -119,11 +125,12 @@
     get extractable() {
       return this.#key.extractable;
     }
+    // What is handed out is a copy, always the same one: what becomes of it changes nothing of the key.
     get algorithm() {
-      return this.#key.algorithm;
+      return (this.#key.shownAlgorithm ??= shown(this.#key.algorithm));
     }
     get usages() {
-      return this.#key.usages;
+      return (this.#key.shownUsages ??= [...this.#key.usages]);
     }
     static {
       inside = key => {
@@ -222,6 +229,7 @@
     let told;
     if (format === 'jwk') {
       checkJwk(data, kty, { name, hash: { name: hash ?? '' } }, extractable, usages);
+      if (data.oth !== undefined) throw failure('NotSupportedError', 'a JSON Web Key with more than two primes (`oth`) is not supported');
       if (curve !== undefined && data.crv !== curve) throw failure('DataError', `the JSON Web Key must have \`crv\` "${curve}"`);
       const members = {};
       for (const member of ['kty', 'crv', 'x', 'y', 'd', 'n', 'e', 'p', 'q', 'dp', 'dq', 'qi']) {
