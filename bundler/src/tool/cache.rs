@@ -72,6 +72,11 @@ fn key(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, node: &Node, is_sc
         return None;
     }
     compiler.origin(reading.name, "cache.key", node.text().unwrap_or_default(), reading.document.source.place(node.range.start));
+    if !node.text().is_some_and(|text| text.contains("{{")) {
+        let help = "Write what calls with the same result have in common, as `{{ inputs.city }}`; without `key` it is all inputs.";
+        compiler.error(reading.document, node.range.clone(), "`cache.key` has no placeholder, so all calls would have one result", help);
+        return None;
+    }
     Some(compiler.message(reading.document, node, scope))
 }
 

@@ -224,7 +224,10 @@ async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &Policy) -> FaultResu
     let payload = json!({ "headers": headers(run), "policy": policy, "tool": (run.place != NO_TOOL).then_some(&run.tool.name) });
     // Not the `ctx` that later scripts get: that one has the principal.
     let ctx = run.new_context();
-    match script::invoke(run, &run.signal, plugin, &payload, ctx.data()).await {
+    run.asks_who_calls.set(true);
+    let answer = script::invoke(run, &run.signal, plugin, &payload, ctx.data()).await;
+    run.asks_who_calls.set(false);
+    match answer {
         Ok(Returned::Undefined | Returned::Value(Json::Null) | Returned::Reply(Reply::Success(Json::Null))) => Ok(None),
         Ok(Returned::Value(Json::Object(members)) | Returned::Reply(Reply::Success(Json::Object(members)))) => {
             let path = script::path(run, plugin);

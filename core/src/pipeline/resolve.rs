@@ -72,6 +72,7 @@ pub(super) fn begin<'a>(
         truncated: Cell::new(None),
         unsafe_requests: Cell::new(0),
         cache_uses: Cell::new((0, 0)),
+        asks_who_calls: Cell::new(false),
         record,
         change: Cell::new(Change::None),
         unanswered_writes: Cell::new(0),

@@ -96,6 +96,8 @@ pub(super) struct Run<'a> {
     pub(super) unsafe_requests: Cell<u32>,
     /// How many times the call's scripts have used `ctx.cache`, and how many bytes they have put there.
     pub(super) cache_uses: Cell<(u32, usize)>,
+    /// A plugin finds out who is calling.
+    pub(super) asks_who_calls: Cell<bool>,
     /// What is told of the call.
     pub(super) record: &'a Record,
     /// What the call has changed so far.

@@ -1,14 +1,20 @@
 //! What an isolate keeps between calls.
 
-use alloc::{collections::BTreeSet, rc::Rc, string::String};
+use alloc::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+    string::String,
+};
 use core::cell::RefCell;
+
+use sha2::{Digest as _, Sha256};
 
 use super::{
     connections::Connections, deployment::Deployment, epochs::Epochs, gates::Gates, names::Names, schemas::Schemas, secrets::AppSecrets,
     validate::Patterns, window::Counts,
 };
 use crate::{
-    app::{App, Tool},
+    app::{App, ScriptRef, Tool},
     ports::Ports,
 };
 
@@ -27,6 +33,8 @@ pub struct Pipeline {
     pub(super) epochs: Rc<Epochs>,
     /// Codes of failures that stand in scripts.
     pub(super) written_codes: RefCell<BTreeSet<String>>,
+    /// The SHA-256 of scripts whose results are cached, by their numbers.
+    programs: RefCell<BTreeMap<u32, [u8; 32]>>,
 }
 
 impl Pipeline {
@@ -40,7 +48,32 @@ impl Pipeline {
         let connections = Connections::new(Rc::clone(&app), &ports, Rc::clone(&deployment));
         let secrets = Rc::new(AppSecrets::new(Rc::clone(&app), Rc::clone(&deployment)));
         let (patterns, counts, epochs, written_codes) = (Patterns::default(), Counts::default(), Rc::default(), RefCell::default());
-        Self { app, ports, names, deployment, connections, patterns, schemas, secrets, gates, counts, epochs, written_codes }
+        Self {
+            app,
+            ports,
+            names,
+            deployment,
+            connections,
+            patterns,
+            schemas,
+            secrets,
+            gates,
+            counts,
+            epochs,
+            written_codes,
+            programs: RefCell::default(),
+        }
+    }
+
+    /// The SHA-256 of a script's program, made once.
+    pub(super) fn program_digest(&self, script: &ScriptRef) -> Option<[u8; 32]> {
+        if let Some(digest) = self.programs.borrow().get(&script.script) {
+            return Some(*digest);
+        }
+        let program = &self.app.scripts.get(script.script as usize)?.program;
+        let digest: [u8; 32] = Sha256::digest(program.as_bytes()).into();
+        self.programs.borrow_mut().insert(script.script, digest);
+        Some(digest)
     }
 
     /// The app.

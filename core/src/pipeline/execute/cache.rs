@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 use super::rendered::Rendered;
 use crate::{
     Json,
-    app::{Adapter, Cache, CacheScope, CachedReads, TemplatePart},
+    app::{Adapter, Cache, CacheScope, CachedReads, ScriptRef, TemplatePart},
     hex,
     pipeline::{
         database, epochs,
@@ -81,8 +81,11 @@ impl Entry {
 
     /// The place of a handler's result, which depends on its inputs, or on the tool's own key, and on what `ctx` and the connections have of
     /// the caller. `None` where that is not to be had: such a result is not kept.
-    pub(super) fn of_handler(run: &Run<'_>, settings: &Cache, inputs: &Json, epochs: Option<&[u8]>) -> Option<Self> {
+    pub(super) fn of_handler(run: &Run<'_>, handler: &ScriptRef, settings: &Cache, inputs: &Json, epochs: Option<&[u8]>) -> Option<Self> {
         let mut digest = Sha256::new();
+        // Another deployment may have another handler.
+        update(&mut digest, b'h', &run.pipeline.program_digest(handler)?);
+        update(&mut digest, b'p', handler.export.as_bytes());
         for part in [HANDLER_VERSION, &run.pipeline.app.name, &run.tool.name] {
             update(&mut digest, b'p', part.as_bytes());
         }

@@ -44,7 +44,7 @@ pub(super) async fn handle_cached(run: &Run<'_>, handler: &ScriptRef, settings: 
             run.record.looked_up_handler(false);
             return None;
         };
-        let entry = cache::Entry::of_handler(run, settings, inputs, epochs.as_deref())?;
+        let entry = cache::Entry::of_handler(run, handler, settings, inputs, epochs.as_deref())?;
         let found = entry.kept(run, from_kept).await;
         run.record.looked_up_handler(found.is_some());
         Some((entry, found))
