@@ -14,7 +14,7 @@ use millrace_engine::{Ask, Fault, Frame, Instance, Limits, Step, Ticket};
 
 use crate::{
     bridge::Bridge,
-    crypto::Operation,
+    crypto::{self, Operation},
     limit,
     pool::{CallInstance, Pool, PoolSlot},
     program,
@@ -193,7 +193,7 @@ impl<'a> RunningScript<'a> {
                             invocation.host.sleep(0).await;
                         }
                         let content = match operation {
-                            Some(operation) => Ok(operation.compute(invocation.host).await),
+                            Some(operation) => Ok(crypto::compute(operation, invocation.host).await),
                             None => Err(wire::not_understood()),
                         };
                         Answered { ticket, content }

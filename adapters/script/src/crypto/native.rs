@@ -24,7 +24,7 @@ use sha1::Sha1;
 use sha2::{Digest as _, Sha256, Sha384, Sha512};
 use subtle::ConstantTimeEq as _;
 
-use super::{Computed, DATA, Failed, OPERATION, Operation, check_modulus, not_supported};
+use super::operation::{Computed, DATA, Failed, MAX_MODULUS_BITS, OPERATION, Operation, check_modulus, not_supported};
 
 /// What stands before the 32 bytes of a private key of Ed25519 in PKCS #8, and of a public one in SPKI.
 const ED25519_PKCS8: [u8; 16] = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
@@ -161,7 +161,7 @@ fn member(asked: &Operation, name: &str) -> Result<Vec<u8>, Failed> {
 
 fn integer(asked: &Operation, name: &str) -> Result<BoxedUint, Failed> {
     let bytes = member(asked, name)?;
-    if bytes.len() > super::MAX_MODULUS_BITS / 8 {
+    if bytes.len() > MAX_MODULUS_BITS / 8 {
         return Err(DATA);
     }
     let bits = u32::try_from(bytes.len().max(1) * 8).map_err(data)?;

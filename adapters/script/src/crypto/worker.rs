@@ -4,7 +4,7 @@ use js_sys::{Array, Promise, Uint8Array, futures::JsFuture};
 use millrace_core::{Json, ports::ScriptHost};
 use wasm_bindgen::{JsCast as _, prelude::wasm_bindgen};
 
-use super::{Computed, DATA, Failed, OPERATION, Operation, check_modulus, not_supported};
+use super::operation::{Computed, DATA, Failed, OPERATION, Operation, check_modulus, not_supported};
 use crate::wire;
 
 #[wasm_bindgen(module = "/src/crypto/worker.js")]
