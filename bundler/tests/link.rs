@@ -612,6 +612,12 @@ export default async function handler(payload: Gone) {
     check(&both, "app/handler.ts", entry);
     assert_eq!(both.files, [Path::new("app/handler.ts"), Path::new("app/lib.ts")]);
     assert_eq!(both.exports, ["default"]);
+
+    let members = "const dec = (_: any, context: any): any => {};\nclass A {\n  @dec\n  accessor\n    x = \"L5\"\n  accessor y =\n    \"L7\"\n  \
+                   @dec @dec\n  m() { return \"L9\" }\n}\nexport default () => [new A(), import(\"./lib\"), \"L11\"]";
+    let lowered = linked(&[("app/handler.ts", members), ("app/lib.ts", &lib.replace("L4", "L94").replace("\n\n", &"\n".repeat(92)))]);
+    check(&lowered, "app/lib.ts", "\"L94\"");
+    check(&lowered, "app/handler.ts", members);
 }
 
 /// The programs of small scripts, to the letter.
