@@ -397,6 +397,165 @@ fn programs_do_what_modules_do() {
     }
 }
 
+/// Classes, `import()`, decorators and settings: each case as above.
+#[test]
+fn what_is_rewritten_does_what_it_says() {
+    let cases: &[(&str, &[File<'_>], &str, &str)] = &[
+        (
+            "a class that is called what it extends",
+            &[
+                ("a.ts", "import { User } from './user'; export default () => [new User().kind(), User.name, new User() instanceof User]"),
+                (
+                    "user.ts",
+                    "import { User as BaseUser } from './base'; export class User extends BaseUser { kind() { return super.kind() + ' and own' } }",
+                ),
+                ("base.ts", "export class User { kind() { return 'base' } }"),
+            ],
+            "m.default()",
+            r#"["base and own","User",true]"#,
+        ),
+        (
+            "a class that is called what it uses",
+            &[
+                ("a.ts", "import { Item } from './b'; export default () => [new Item().own(), Item.tag]"),
+                ("b.ts", "import { Item as AItem } from './c'; export class Item { own() { return AItem.tag } static tag = 'b' }"),
+                ("c.ts", "export class Item { static tag = 'c' }"),
+            ],
+            "m.default()",
+            r#"["c","b"]"#,
+        ),
+        (
+            "`import()` runs after the imports",
+            &[
+                ("a.ts", "import { get } from './b'; import './setup'; export default () => get()"),
+                ("b.ts", "export const get = async () => (await import('./late')).seen"),
+                ("setup.ts", "(globalThis as any).ready1 = true"),
+                ("late.ts", "export const seen = (globalThis as any).ready1 === true"),
+            ],
+            "m.default()",
+            "true",
+        ),
+        (
+            "`import()` that is awaited by a module",
+            &[
+                ("a.ts", "const { seen } = await import('./late'); import './setup'; export default () => seen"),
+                ("setup.ts", "(globalThis as any).ready2 = true"),
+                ("late.ts", "export const seen = (globalThis as any).ready2 === true"),
+            ],
+            "m.default()",
+            "true",
+        ),
+        (
+            "`import()` of a module that imports its importer",
+            &[
+                ("a.ts", "export const base = 1; const page = import('./late').then(late => late.more); export default () => page"),
+                ("late.ts", "import { base } from './a'; export const more = base + 1"),
+            ],
+            "m.default()",
+            "2",
+        ),
+        (
+            "`import()` of CommonJS",
+            &[
+                (
+                    "a.ts",
+                    "const bad = import('./bad.cjs').catch(error => error.message); \
+                     export default async () => { const good: any = await import('./good.cjs'); return [await bad, good.two, good.default.two, good === await import('./good.cjs')] }",
+                ),
+                ("bad.cjs", "throw new Error('bad')"),
+                ("good.cjs", "exports.two = 2"),
+            ],
+            "m.default()",
+            r#"["bad",2,2,true]"#,
+        ),
+        (
+            "`import()` with names of the linker's and a comment",
+            &[
+                (
+                    "a.ts",
+                    "const call = async ($r0: number, $i: number) => [$r0, $i, (await import /* c */ ('./o')).x]; export default () => call(1, 2)",
+                ),
+                ("o.ts", "export const x = 3"),
+            ],
+            "m.default()",
+            "[1,2,3]",
+        ),
+        (
+            "`import.meta` with names of the linker's",
+            &[(
+                "a.ts",
+                "const $m = import.meta.url; const url = ($m: number, $0m: number) => import.meta.url; export default () => [$m, url(1, 2)]",
+            )],
+            "m.default()",
+            r#"["file:///a.ts","file:///a.ts"]"#,
+        ),
+        (
+            "decorators without semicolons",
+            &[(
+                "a.ts",
+                "const seen: string[] = []\nfunction dec(_: any, context: any): any { seen.push(`${context.kind} ${String(context.name)}`) }\n\
+                 class A {\n  count = 0\n  @dec inc() { return ++this.count }\n  e = 2\n  @dec get = 3\n  @dec name!: number\n  @dec more?: number\n  \
+                 @dec bare\n  set\n  @dec *items() { yield 1 }\n  f = 4\n  @dec ['s'] /* c */ ! : number\n  g = 5\n  @dec static t\n  @dec accessor h = 6\n}\n\
+                 export default () => { const a: any = new A(); return [a.inc(), a.get, 'name' in a, 'more' in a, [...a.items()], 's' in a, a.h, seen.sort()] }",
+            )],
+            "m.default()",
+            r#"[1,3,true,true,[1],true,6,["accessor h","field bare","field get","field more","field name","field s","field t","method inc","method items"]]"#,
+        ),
+        (
+            "decorators with names of the linker's",
+            &[(
+                "a.ts",
+                "const $d1 = 1, $extra = 2, $value = 3, $this = 4; const dec = (_: any, context: any): any => {};\n\
+                 @dec class A { @dec m() { return [$d1, $extra, $this] } @dec accessor x = $value; @dec y = $d1 }\n\
+                 namespace N { export let $v = 5 } N.$v = 6;\n\
+                 export default () => [new A().m(), new A().x, new A().y, N.$v]",
+            )],
+            "m.default()",
+            "[[1,2,4],3,1,6]",
+        ),
+        (
+            "`accessor` in the value of one",
+            &[(
+                "a.ts",
+                "const dec = (_: any, context: any): any => {};\nclass A {\n  accessor one = class {\n    accessor x = 1\n    static accessor y = 2\n  }\n  \
+                 @dec\n  accessor two =\n    class { accessor x = 3 }\n}\n\
+                 export default () => { const a = new A(); return [new a.one().x, a.one.y, new a.two().x] }",
+            )],
+            "m.default()",
+            "[1,2,3]",
+        ),
+        (
+            "`accessor` with older decorators",
+            &[
+                (
+                    "a.ts",
+                    "const keys: string[] = []; function dec(_: any, key: string) { keys.push(key) }\n\
+                     class A { @dec accessor x = 'get up'; @dec static accessor y = 'static get up'; @dec accessor z }\n\
+                     export default () => [new A().x, A.y, 'z' in new A(), keys.sort()]",
+                ),
+                ("tsconfig.json", r#"{ "compilerOptions": { "experimentalDecorators": true } }"#),
+            ],
+            "m.default()",
+            r#"["get up","static get up",true,["x","y","z"]]"#,
+        ),
+        (
+            "`paths` before modules of Node",
+            &[
+                ("a.ts", "import { x } from 'util/x'; import { y } from 'events'; export default () => [x, y]"),
+                ("lib/x.ts", "export const x = 1"),
+                ("lib/y.ts", "export const y = 2"),
+                ("tsconfig.json", r#"{ "compilerOptions": { "paths": { "util/*": ["./lib/*"], "events": ["./lib/y"] } } }"#),
+            ],
+            "m.default()",
+            "[1,2]",
+        ),
+    ];
+    for (name, files, expression, expected) in cases {
+        let program = linked(files).program;
+        assert_eq!(run(&program, expression), *expected, "{name}\n{program}");
+    }
+}
+
 /// Every text `"L7"` of the source leads to line 7 of its file, wherever it stands in the program.
 #[test]
 fn places_of_the_program_lead_to_the_files() {
@@ -453,6 +612,12 @@ export default async function handler(payload: Gone) {
     check(&both, "app/handler.ts", entry);
     assert_eq!(both.files, [Path::new("app/handler.ts"), Path::new("app/lib.ts")]);
     assert_eq!(both.exports, ["default"]);
+
+    let members = "const dec = (_: any, context: any): any => {};\nclass A {\n  @dec\n  accessor\n    x = \"L5\"\n  accessor y =\n    \"L7\"\n  \
+                   @dec @dec\n  m() { return \"L9\" }\n}\nexport default () => [new A(), import(\"./lib\"), \"L11\"]";
+    let lowered = linked(&[("app/handler.ts", members), ("app/lib.ts", &lib.replace("L4", "L94").replace("\n\n", &"\n".repeat(92)))]);
+    check(&lowered, "app/lib.ts", "\"L94\"");
+    check(&lowered, "app/handler.ts", members);
 }
 
 /// The programs of small scripts, to the letter.

@@ -132,6 +132,26 @@ fn mistakes_are_reported() {
             &["a.ts:1:23 `lodash` is a package, and the app's folder has no `package.json` | run `npm init -y && npm install lodash`"],
         ),
         (&[("a.ts", "import x from '@s/p/f'; import y from './gone'; x(y)")], &["`@s/p` is a package", "`./gone` names no file"]),
+        (
+            &[("a.ts", "import x from 'data:text/javascript,import y from \"./b\"; export default y'; x"), ("b.ts", "")],
+            &[
+                "a.ts:1:15 the module in the `data:` URL cannot be used: it imports `./b`, and only files import others | move it into a file",
+            ],
+        ),
+        (
+            &[("a.ts", "import x from 'data:text/javascript,export default () => import(\"./b\")'; x"), ("b.ts", "")],
+            &["a.ts:1:15 the module in the `data:` URL cannot be used: it imports `./b`"],
+        ),
+        (&[("a.ts", "import x from 'data:application/json,{'; x")], &["a.ts:1:15 ", "cannot be used: `data:` is not valid JSON"]),
+        (&[("a.ts", "import x from 'data:text/javascript,export default 1'; x")], &["no diagnostics"]),
+        (
+            &[("a.ts", "namespace Foo { export let x = 1; export class Foo {} }\nexport default Foo")],
+            &["a.ts:1:11 a namespace that exports a variable cannot declare its own name, `Foo`, in it | rename one of the two"],
+        ),
+        (
+            &[("a.ts", "declare const d: any; class A { @d(class { accessor x = 1 }) m() {} }\nexport default A")],
+            &["a class with decorators or `accessor` is not supported within a decorator or a computed key | declare the class before"],
+        ),
         (&[("b.ts", ""), ("a.tsx", "")], &["no diagnostics"]),
         (&[("a.css", "a {}")], &["`a.css` is not a script | scripts are `.ts`, `.mts`, `.tsx`, `.js`, `.mjs` and `.jsx` files"]),
     ];
@@ -145,6 +165,13 @@ fn mistakes_are_reported() {
         assert!(!report.contains(&folder.path().display().to_string()), "an absolute path in\n{report}");
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn a_url_that_is_nested_too_deeply_is_reported() {
+    let folder = app(&[("a.ts", &format!("import x from \"data:text/javascript,export default {}\"; x", "[".repeat(200_000)))]);
+    let report = report(folder.path(), "a.ts");
+    assert!(report.starts_with("a.ts:1:15 the module in the `data:` URL cannot be used: the code is nested more than 1000"), "{report}");
 }
 
 #[test]

@@ -726,3 +726,19 @@ fn settings_of_typescript_take_part() {
     assert_eq!(result(&linked, ""), r#"[1,2,["p",{"id":"x"},"y"],["m"],true,"[object Promise]"]"#);
     assert!(linked.files.contains(&"tsconfig.json".into()), "{:?}", linked.files);
 }
+
+#[test]
+fn what_the_description_of_the_app_names_is_a_file_of_the_app() {
+    let files = [
+        ("a.ts", "import { x } from '#db'; import { x as same } from 'app'; export default () => [x(), x === same]"),
+        ("src/db.ts", "import { y } from '@lib/y'; export const x = (): number => y"),
+        ("lib/y.ts", "export const y = 1"),
+        ("package.json", r##"{ "name": "app", "imports": { "#db": "./src/db.ts" }, "exports": { ".": "./src/db.ts" } }"##),
+        ("tsconfig.json", r#"{ "compilerOptions": { "paths": { "@lib/*": ["./lib/*"] } } }"#),
+    ];
+    let linked = linked(&app(&files), "a.ts");
+    assert_eq!(result(&linked, ""), "[1,true]");
+    let mut files = files;
+    files[1].1 = "export const x = (): number => unknownGlobal.y";
+    assert!(error(&files).starts_with("src/db.ts:1:32 "), "{}", error(&files));
+}

@@ -2,7 +2,7 @@
 //!
 //! A CommonJS module becomes a module whose default export is a function: the first call runs the module, every call returns its exports.
 //! `require("x")` becomes a call of such a function. What replaces a text is as long as the text, and what is put before it is one line:
-//! places in the module are those of its file, one line later.
+//! places in the module are those of its file, one line later. The modules of `import()` are imported in a line behind it.
 //!
 //! What joins modules of both kinds is made of small modules of our own; see [`Bridge`].
 
@@ -88,7 +88,8 @@ pub(super) enum Format {
 
 /// Whether a text may say anything that [`scan`] looks for.
 pub(super) fn may_load(source: &str) -> bool {
-    ["import(", "import.meta", "import (", "require", "module", "exports"].iter().any(|word| source.contains(word))
+    ["require", "module", "exports"].iter().any(|word| source.contains(word))
+        || source.split("import").skip(1).any(|rest| rest.trim_start().starts_with(['(', '.', '/']))
 }
 
 /// Reads a file. `None` where it cannot be parsed.
@@ -130,23 +131,20 @@ pub(super) const IMPORTER_TEXT: &str = "export default async (specifier) => { co
 
 /// The module of ECMAScript that a file becomes, and how many bytes were put before its text. `found` says where each load leads.
 pub(super) fn rewritten(path: &Path, source: &str, scan: &Scan, found: impl Fn(usize) -> Place) -> (String, usize) {
-    let mut text = source.to_owned();
-    let mut replace = |span: Span, with: &str| {
-        let (start, end) = (span.start as usize, span.end as usize);
-        // Lines stay where they are.
-        let rest: String = source.get(start..end).unwrap_or_default().chars().skip(with.len()).filter(|c| *c == '\n').collect();
-        let padding = (end - start).saturating_sub(with.len() + rest.len());
-        text.replace_range(start..end, &format!("{with}{}{rest}", " ".repeat(padding)));
-    };
-    let mut prefix = String::new();
+    let own = own_prefix(source);
+    let mut edits: Vec<(Span, String)> = Vec::new();
+    let mut replace = |span: Span, with: &str| edits.push((span, with.to_owned()));
+    // What a module imports is run before what it loads with `import()`.
+    let (mut prefix, mut suffix) = (String::new(), String::new());
     for span in &scan.environments {
         replace(*span, "\"production\"");
     }
     for (number, load) in scan.loads.iter().enumerate() {
         match (found(number), load.kind) {
-            (Place::Module, _) => {
-                replace(load.span, &format!("$r{number}()"));
-                prefix.push_str(&format!("import $r{number} from \"\\0load:{number}\"; "));
+            (Place::Module, kind) => {
+                replace(load.span, &format!("{own}r{number}()"));
+                let import = format!("import {own}r{number} from \"\\0load:{number}\"; ");
+                if kind == Load::Import { &mut suffix } else { &mut prefix }.push_str(&import);
             }
             (Place::Empty, Load::Require) => replace(load.span, "({})"),
             (Place::Empty, Load::Import) | (Place::Nowhere, _) => {}
@@ -156,29 +154,64 @@ pub(super) fn rewritten(path: &Path, source: &str, scan: &Scan, found: impl Fn(u
         |span: &Span| scan.loads.iter().enumerate().any(|(number, load)| load.span.start == span.start && found(number) == Place::Module);
     let others: Vec<&Span> = scan.dynamic.iter().filter(|span| !linked(span)).collect();
     if !others.is_empty() {
-        prefix.push_str("import $im from \"\\0importer\"; ");
-        others.into_iter().for_each(|span| replace(*span, "$im"));
+        prefix.push_str(&format!("import {own}i from \"\\0importer\"; "));
+        others.into_iter().for_each(|span| replace(*span, &format!("{own}i")));
     }
     let file = serde_json::Value::from(format!("/{}", place(path)));
     let folder = serde_json::Value::from(format!("/{}", place(path.parent().unwrap_or(Path::new("")))));
     if !scan.metas.is_empty() {
-        scan.metas.iter().for_each(|span| replace(*span, "$meta"));
+        scan.metas.iter().for_each(|span| replace(*span, &format!("{own}m")));
         let url = serde_json::Value::from(format!("file:///{}", percent_encoding::utf8_percent_encode(&place(path), IN_URL)));
-        prefix.push_str(&format!("const $meta = {{ __proto__: null, dirname: {folder}, filename: {file}, url: {url} }}; "));
+        prefix.push_str(&format!("const {own}m = {{ __proto__: null, dirname: {folder}, filename: {file}, url: {url} }}; "));
+    }
+    let text = replaced(source, edits);
+    if !suffix.is_empty() {
+        suffix.insert(0, '\n');
     }
     if scan.is_common_js {
         let text = text.strip_prefix("#!").map_or_else(|| text.clone(), |rest| format!("//{rest}"));
-        let own = if scan.names_place { format!("const __filename = {file}, __dirname = {folder}; ") } else { String::new() };
+        let names = if scan.names_place { format!("const __filename = {file}, __dirname = {folder}; ") } else { String::new() };
         let prefix =
-            format!("{prefix}{own}import $runner from \"\\0runner\"; export default $runner(function (module, exports, require) {{\n");
-        return (format!("{prefix}{text}\n}})"), prefix.len());
+            format!("{prefix}{names}import {own}c from \"\\0runner\"; export default {own}c(function (module, exports, require) {{\n");
+        return (format!("{prefix}{text}\n}});{suffix}"), prefix.len());
     }
     if prefix.is_empty() {
-        return (text, 0);
+        return (text + &suffix, 0);
     }
     let text = text.strip_prefix("#!").map_or_else(|| text.clone(), |rest| format!("//{rest}"));
     prefix.push('\n');
-    (format!("{prefix}{text}"), prefix.len())
+    (format!("{prefix}{text}{suffix}"), prefix.len())
+}
+
+/// A text with other expressions in places of it, each as long as what it replaces if it is not longer. Lines stay where they are.
+fn replaced(source: &str, mut edits: Vec<(Span, String)>) -> String {
+    edits.sort_by_key(|(span, _)| (span.start, span.end));
+    let (mut text, mut at) = (String::with_capacity(source.len()), 0);
+    for (span, with) in edits {
+        let (start, end) = (span.start as usize, span.end as usize);
+        if start < at {
+            // It is within what was replaced.
+            continue;
+        }
+        text.push_str(source.get(at..start).unwrap_or_default());
+        let lines: String = source.get(start..end).unwrap_or_default().chars().filter(|c| *c == '\n').collect();
+        let padding = (end - start).saturating_sub(with.len() + lines.len());
+        text.push_str(&format!("{with}{}{lines}", " ".repeat(padding)));
+        at = end;
+    }
+    text.push_str(source.get(at..).unwrap_or_default());
+    text
+}
+
+/// What the names begin with that are put into a text. Not a name of the text does.
+pub(super) fn own_prefix(source: &str) -> String {
+    if !source.contains('$') {
+        return "$".to_owned();
+    }
+    let digits = |rest: &str| rest.chars().take_while(char::is_ascii_digit).collect::<String>();
+    let taken: BTreeSet<String> = source.split('$').skip(1).map(digits).collect();
+    let free = (0_usize..).map(|number| number.to_string()).find(|number| !taken.contains(number)).unwrap_or_default();
+    format!("${free}")
 }
 
 /// Where a file says that it is: below the folder of the app, which is the root.
@@ -206,6 +239,8 @@ pub(super) enum Bridge {
     RequiredJson,
     /// What `import()` gets.
     Promised,
+    /// What `import()` gets of a CommonJS module, which runs when it is first called.
+    PromisedCommonJs { node: bool },
 }
 
 impl Bridge {
@@ -213,10 +248,7 @@ impl Bridge {
     pub(super) fn text(self, names: &BTreeSet<String>) -> String {
         match self {
             Self::Imported { node } => {
-                let default = match node {
-                    true => "$all",
-                    false => "$all != null && $all.__esModule ? $all.default : $all",
-                };
+                let default = default(node);
                 let names: Vec<&String> = names.iter().filter(|name| *name != "default" && is_name(name)).collect();
                 let constants: String = names.iter().enumerate().map(|(number, name)| format!("const ${number} = $any.{name}; ")).collect();
                 let exports: Vec<String> = names.iter().enumerate().map(|(number, name)| format!("${number} as {name}")).collect();
@@ -230,8 +262,23 @@ impl Bridge {
                                      Object.create($all, { __esModule: { value: true } })"
                 .to_owned(),
             Self::RequiredJson => "import $all from \"\\0other\"; export default () => $all".to_owned(),
-            Self::Promised => "import * as $all from \"\\0other\"; export default () => Promise.resolve($all)".to_owned(),
+            Self::PromisedCommonJs { node } => format!(
+                "import $load from \"\\0other\"; var $promise; export default function () {{ \
+                 return $promise ??= new Promise(($resolve) => {{ const $all = $load(); \
+                 $resolve(Object.freeze({{ __proto__: null, ...Object($all), default: {} }})) }}) }}",
+                default(node)
+            ),
+            // A function that is there before its module ran: the module may come last.
+            Self::Promised => "import * as $all from \"\\0other\"; export default function () { return Promise.resolve($all) }".to_owned(),
         }
+    }
+}
+
+/// The default export of a CommonJS module, which is `$all`.
+fn default(node: bool) -> &'static str {
+    match node {
+        true => "$all",
+        false => "$all != null && $all.__esModule ? $all.default : $all",
     }
 }
 

@@ -1,7 +1,7 @@
 //! The modules of a script, in the order in which they run, and what each name of theirs means.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     fs,
     path::{Path, PathBuf},
 };
@@ -93,6 +93,8 @@ pub(super) struct Graph<'a> {
     pub(super) uses_packages: bool,
     /// A file of a package cannot be used, so that what it exports is not known.
     pub(super) is_broken: bool,
+    /// Modules and their requests that are an `import()` of what runs when the script is loaded.
+    late: BTreeSet<(usize, usize)>,
     /// The files of settings that took part.
     pub(super) settings: BTreeSet<PathBuf>,
 }
@@ -145,7 +147,14 @@ pub(super) fn load<'a>(allocator: &'a Allocator, folder: &Path, entry: &Path, di
         allocator,
         folder,
         packages: folder.join("package.json").is_file().then(|| Packages::new(folder)),
-        graph: Graph { modules: Vec::new(), targets: Vec::new(), uses_packages: false, is_broken: false, settings: BTreeSet::new() },
+        graph: Graph {
+            modules: Vec::new(),
+            targets: Vec::new(),
+            uses_packages: false,
+            is_broken: false,
+            late: BTreeSet::new(),
+            settings: BTreeSet::new(),
+        },
         found: BTreeMap::from([(entry.to_path_buf(), 0)]),
         queue: vec![Queued { path: entry.to_path_buf(), package: None }],
         pending: Vec::new(),
@@ -272,8 +281,11 @@ impl<'a> Reading<'a, '_> {
             Some("cjs" | "cts") => Format::Unknown,
             _ => Format::Module,
         };
-        let mut scan =
-            if commonjs::may_load(source) { commonjs::scan(path, source, format).unwrap_or_default() } else { commonjs::Scan::default() };
+        let mut scan = if format == Format::Unknown || commonjs::may_load(source) {
+            commonjs::scan(path, source, format).unwrap_or_default()
+        } else {
+            commonjs::Scan::default()
+        };
         if index == 0 && scan.is_common_js {
             // What a script exports is what a module exports: the checks of modules say so.
             scan = commonjs::Scan::default();
@@ -343,7 +355,8 @@ impl<'a> Reading<'a, '_> {
     fn own_target(&mut self, path: &Path, specifier: &str, span: oxc::span::Span, kind: npm::Kind) -> Result<Target, Finding> {
         let from = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let class = resolve::classify(specifier);
-        if !matches!(class, Specifier::Host | Specifier::Relative(_) | Specifier::Builtin(_)) {
+        // What `paths` names goes before modules of Node, but where it says `node:`.
+        if !matches!(class, Specifier::Host | Specifier::Relative(_)) && !specifier.starts_with("node:") {
             let paths = self.configs.paths(path, specifier, self.diagnostics);
             let file = |below: &PathBuf| resolve::relative(self.folder, Path::new(""), &format!("./{}", resolve::slashes(below))).ok();
             if let Some(file) = paths.iter().find_map(file) {
@@ -365,6 +378,9 @@ impl<'a> Reading<'a, '_> {
                     }),
                 };
                 let file = found.map_err(|nowhere| Finding::new(span, nowhere.message, nowhere.help))?;
+                if self.packages.as_ref().is_some_and(|packages| packages.is_own(specifier, &file.path)) {
+                    return Ok(self.queue(file.path, None));
+                }
                 let brought = Brought { package: name.to_owned(), file: resolve::slashes(path) };
                 Ok(self.queue(file.path.clone(), Some((file, brought))))
             }
@@ -376,12 +392,18 @@ impl<'a> Reading<'a, '_> {
                 let message = format!("`{specifier}` is a module of Node, which scripts do not have");
                 Err(Finding::new(span, message, resolve::builtin_remedy(name)))
             }
-            Specifier::Absolute if made_text(specifier).is_some() => Ok(self.queue(PathBuf::from(specifier), None)),
-            Specifier::Absolute => {
-                let message = format!("`{specifier}` is neither a relative path nor a package");
-                let help = "write a path below the app's folder that starts with `./` or `../`";
-                Err(Finding::new(span, message, help))
-            }
+            Specifier::Absolute => match made_text(specifier).map(|(text, is_json)| problem_of_url(&text, is_json)) {
+                Some(None) => Ok(self.queue(PathBuf::from(specifier), None)),
+                Some(Some(problem)) => {
+                    let message = format!("the module in the `data:` URL cannot be used: {problem}");
+                    Err(Finding::new(span, message, "move it into a file of its own, and import that"))
+                }
+                None => {
+                    let message = format!("`{specifier}` is neither a relative path nor a package");
+                    let help = "write a path below the app's folder that starts with `./` or `../`";
+                    Err(Finding::new(span, message, help))
+                }
+            },
         }
     }
 
@@ -471,9 +493,12 @@ impl<'a> Reading<'a, '_> {
                     (Load::Require, true, _) => target,
                     (Load::Require, false, None) => self.bridge(&mut bridges, target, Bridge::RequiredJson),
                     (Load::Require, false, Some(_)) => self.bridge(&mut bridges, target, Bridge::RequiredModule),
-                    (Load::Import, is_common_js, _) => {
+                    (Load::Import, true, _) => {
                         let node = self.node.contains(&module);
-                        let target = if is_common_js { self.bridge(&mut bridges, target, Bridge::Imported { node }) } else { target };
+                        self.bridge(&mut bridges, target, Bridge::PromisedCommonJs { node })
+                    }
+                    (Load::Import, false, _) => {
+                        self.graph.late.insert((module, request));
                         self.bridge(&mut bridges, target, Bridge::Promised)
                     }
                 },
@@ -569,6 +594,26 @@ fn made_text(path: &str) -> Option<(String, bool)> {
         _ => bytes,
     };
     Some((String::from_utf8(bytes).ok()?, is_json))
+}
+
+/// Why the text of a `data:` URL is not used as a module. Its places would be places in the URL: it is said where the URL is.
+fn problem_of_url(text: &str, is_json: bool) -> Option<String> {
+    if is_json {
+        let (_, findings) = module::json(Path::new("data:"), text);
+        return findings.into_iter().next().map(|finding| finding.message);
+    }
+    if let Some(finding) = nesting::too_deep(text) {
+        return Some(finding.message);
+    }
+    let path = Path::new("data.js");
+    let allocator = Allocator::default();
+    let (module, findings) = module::code(&allocator, path, text, true);
+    if let Some(finding) = findings.into_iter().next() {
+        return Some(finding.message);
+    }
+    let loads = commonjs::scan(path, text, Format::Module).unwrap_or_default().loads;
+    let imported = module.requests.iter().map(|request| &request.specifier).chain(loads.iter().map(|load| &load.specifier)).next()?;
+    Some(format!("it imports `{imported}`, and only files import others"))
 }
 
 fn unresolved(specifier: &str, missing: Missing, span: oxc::span::Span, from: &Path) -> Finding {
@@ -726,21 +771,30 @@ fn found(resolution: Resolution) -> Option<Binding> {
 }
 
 impl Graph<'_> {
-    /// The modules in the order of ECMAScript: what is imported first, each once, in the order of the imports.
+    /// The modules in the order of ECMAScript: what is imported first, each once, in the order of the imports. What only `import()` loads
+    /// comes last, as its promise is kept when all others have run. Where a module awaits it may be awaited there, and comes after the
+    /// imports of its module.
     pub(super) fn order(&self) -> Vec<usize> {
+        let waits = self.modules.iter().any(|module| module.code().is_some_and(|code| code.awaits.is_some()));
         let mut order = Vec::new();
-        let mut seen = BTreeSet::from([0]);
-        let mut stack = vec![(0, 0)];
-        while let Some((module, place)) = stack.pop() {
-            match self.targets[module].get(place) {
-                None => order.push(module),
-                Some(target) => {
-                    stack.push((module, place + 1));
-                    if let Target::Module(next) = *target
-                        && seen.insert(next)
-                    {
-                        stack.push((next, 0));
-                    }
+        let mut seen = BTreeSet::new();
+        let mut late = VecDeque::from([0]);
+        while let Some(first) = late.pop_front() {
+            if !seen.insert(first) {
+                continue;
+            }
+            let mut stack = vec![(first, 0)];
+            while let Some((module, place)) = stack.pop() {
+                let Some(target) = self.targets[module].get(place) else {
+                    order.push(module);
+                    continue;
+                };
+                stack.push((module, place + 1));
+                let Target::Module(next) = *target else { continue };
+                if !waits && self.late.contains(&(module, place)) {
+                    late.push_back(next);
+                } else if seen.insert(next) {
+                    stack.push((next, 0));
                 }
             }
         }

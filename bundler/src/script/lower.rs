@@ -14,7 +14,7 @@ use oxc::{
     span::{GetSpan, Span},
 };
 
-use super::place::Finding;
+use super::{commonjs, place::Finding};
 
 /// What the specifiers of the helpers begin with that the transformer and this module import.
 pub(super) const HELPERS: &str = "@oxc-project/runtime/helpers/";
@@ -38,8 +38,18 @@ pub(super) fn lowered(source: &str, program: &Program<'_>, legacy: bool) -> Resu
     if !words.iter().any(|word| source.contains(word)) {
         return Ok(None);
     }
-    let mut lowering = Lowering { source, legacy, edits: Vec::new(), number: 0, helpers: [false; 3], exported: None, findings: Vec::new() };
+    let mut lowering = Lowering {
+        source,
+        own: commonjs::own_prefix(source),
+        legacy,
+        edits: Vec::new(),
+        number: 0,
+        helpers: [false; 3],
+        exported: None,
+        findings: Vec::new(),
+    };
     lowering.visit_program(program);
+    lowering.sort();
     if !lowering.findings.is_empty() {
         return Err(lowering.findings);
     }
@@ -54,6 +64,8 @@ struct Edit {
 
 struct Lowering<'s> {
     source: &'s str,
+    /// What the names begin with that are made.
+    own: String,
     legacy: bool,
     edits: Vec<Edit>,
     /// Of the last name that was made.
@@ -87,7 +99,7 @@ struct Block {
 impl Lowering<'_> {
     fn name(&mut self, base: &str) -> String {
         self.number += 1;
-        format!("${base}{}", self.number)
+        format!("{}{base}{}", self.own, self.number)
     }
 
     fn slice(&self, span: Span) -> &str {
@@ -112,14 +124,33 @@ impl Lowering<'_> {
         self.findings.push(Finding::new(span, message, help));
     }
 
-    fn text(mut self) -> Option<String> {
+    /// Brings the edits into their order. What is written anew as a whole cannot have edits in it.
+    fn sort(&mut self) {
+        self.edits.sort_by_key(|edit| (edit.at, edit.end));
+        let mut reached = 0;
+        let mut within = Vec::new();
+        for edit in &self.edits {
+            if edit.at < reached {
+                within.push(Span::new(edit.at, edit.end));
+            }
+            reached = reached.max(edit.end);
+        }
+        for span in within {
+            self.refuse(
+                span,
+                "a class with decorators or `accessor` is not supported within a decorator or a computed key",
+                "declare the class before, and use its name there",
+            );
+        }
+    }
+
+    fn text(self) -> Option<String> {
         if self.edits.is_empty() {
             return None;
         }
-        self.edits.sort_by_key(|edit| (edit.at, edit.end));
-        let names = [("esDecorate", "$esDecorate"), ("runInitializers", "$runInitializers"), ("propKey", "$propKey")];
-        let used = names.iter().zip(self.helpers).filter(|(_, is_used)| *is_used);
-        let mut out: String = used.map(|((helper, name), _)| format!("import {name} from \"{HELPERS}{helper}\"; ")).collect();
+        let own = &self.own;
+        let used = ["esDecorate", "runInitializers", "propKey"].into_iter().zip(self.helpers).filter(|(_, is_used)| *is_used);
+        let mut out: String = used.map(|(helper, _)| format!("import {own}{helper} from \"{HELPERS}{helper}\"; ")).collect();
         let mut at = 0;
         if out.is_empty() {
             // Nothing is put before the text.
@@ -167,7 +198,7 @@ impl Lowering<'_> {
             self.helpers[2] = true;
             let name = self.name("k");
             block.names.push(name.clone());
-            (format!("{name} = $propKey({})", self.slice(span)), name)
+            (format!("{name} = {}propKey({})", self.own, self.slice(span)), name)
         } else {
             let text = match member.key.static_name() {
                 Some(text) => serde_json::Value::from(text.into_owned()).to_string(),
@@ -185,8 +216,9 @@ impl Lowering<'_> {
             "setter" => format!("{{ has: (o) => {name} in o, set: (o, v) => {{ o[{name}] = v; }} }}"),
             _ => format!("{{ has: (o) => {name} in o, get: (o) => o[{name}], set: (o, v) => {{ o[{name}] = v; }} }}"),
         };
+        let own = &self.own;
         let context =
-            format!("{{ kind: \"{kind}\", name: {name}, static: {is_static}, private: false, access: {access}, metadata: $metadata }}");
+            format!("{{ kind: \"{kind}\", name: {name}, static: {is_static}, private: false, access: {access}, metadata: {own}metadata }}");
         Some((decorators, context))
     }
 
@@ -205,37 +237,53 @@ impl Lowering<'_> {
             _ => "method",
         };
         let member = Member { kind, decorators: &it.decorators, key: &it.key, computed: it.computed, is_static: it.r#static };
+        self.end(it.span, &it.decorators);
         let Some((decorators, context)) = self.member(&member, block) else { return };
-        let (extra, place) = if it.r#static { ("$staticExtra", 0) } else { ("$extra", 1) };
+        let (extra, place) = if it.r#static { ("staticExtra", 0) } else { ("extra", 1) };
         block.has_static |= it.r#static;
         block.has_instance |= !it.r#static;
-        block.calls[place].push_str(&format!("$esDecorate(this, null, {decorators}, {context}, null, {extra}); "));
+        let own = &self.own;
+        block.calls[place].push_str(&format!("{own}esDecorate(this, null, {decorators}, {context}, null, {own}{extra}); "));
     }
 
     fn field(&mut self, it: &PropertyDefinition<'_>, block: &mut Block) {
         let member = Member { kind: "field", decorators: &it.decorators, key: &it.key, computed: it.computed, is_static: it.r#static };
+        self.end(it.span, &it.decorators);
         let Some((decorators, context)) = self.member(&member, block) else { return };
         let (initial, extra) = self.initialized(block);
         let place = if it.r#static { 2 } else { 3 };
-        block.calls[place].push_str(&format!("$esDecorate(null, null, {decorators}, {context}, {initial}, {extra}); "));
+        let own = self.own.clone();
+        block.calls[place].push_str(&format!("{own}esDecorate(null, null, {decorators}, {context}, {initial}, {extra}); "));
         let word = if it.r#static { "static " } else { "" };
-        let own = self.name("x");
-        let after = format!("; {word}#{own} = $runInitializers(this, {extra});");
+        let name = self.name("x");
+        let after = format!("; {word}#{name} = {own}runInitializers(this, {extra});");
         match &it.value {
             Some(value) => {
                 let span = value.span();
-                self.insert(span.start, format!("$runInitializers(this, {initial}, ("));
+                self.insert(span.start, format!("{own}runInitializers(this, {initial}, ("));
                 self.insert(span.end, format!(")){after}"));
             }
             None => {
-                let end = it.type_annotation.as_ref().map_or(it.key.span().end, |annotation| annotation.span.end);
-                let end = if it.computed && it.type_annotation.is_none() { self.brackets(it.key.span()).1 } else { end };
-                // `x!` and `x?` have their mark behind the key.
+                let mut end = if it.computed { self.brackets(it.key.span()).1 } else { it.key.span().end };
                 let rest = self.source.get(end as usize..).unwrap_or_default();
-                let mark = u32::from(it.type_annotation.is_none() && rest.starts_with(['!', '?']));
-                self.insert(end + mark, format!(" = $runInitializers(this, {initial}, void 0){after}"));
+                if let Some(at) = mark(rest) {
+                    let is_definite = rest[at..].starts_with('!');
+                    end += at as u32 + 1;
+                    if is_definite {
+                        // A field with a value cannot have it.
+                        self.remove(Span::new(end - 1, end));
+                    }
+                }
+                let end = it.type_annotation.as_ref().map_or(end, |annotation| annotation.span.end);
+                self.insert(end, format!(" = {own}runInitializers(this, {initial}, void 0){after}"));
             }
         }
+    }
+
+    /// Ends the member before one with decorators, where its line does: a bracket comes next.
+    fn end(&mut self, span: Span, decorators: &[Decorator<'_>]) {
+        let start = decorators.first().map_or(span.start, |first| first.span.start.min(span.start));
+        self.insert(start, ";");
     }
 
     /// The names of the lists for the initializers of a field.
@@ -252,20 +300,20 @@ impl Lowering<'_> {
         if it.r#type == AccessorPropertyType::TSAbstractAccessorProperty {
             return;
         }
-        let own = self.name("a");
+        let own = self.own.clone();
+        let field = self.name("a");
         let word = if it.r#static { "static " } else { "" };
-        let mut value = it.value.as_ref().map_or("void 0", |value| self.slice(value.span())).to_owned();
-        let mut after = String::new();
-        let (key, again, missing) = if it.decorators.is_empty() || self.legacy {
+        let (mut open, mut close) = (String::new(), String::new());
+        let (key, again) = if it.decorators.is_empty() || self.legacy {
             let span = it.key.span();
             match it.computed {
                 true => {
                     self.helpers[2] = true;
                     let name = self.name("k");
                     block.names.push(name.clone());
-                    (format!("[{name} = $propKey({})]", self.slice(span)), format!("[{name}]"), 0)
+                    (format!("[{name} = {own}propKey({})]", self.slice(span)), format!("[{name}]"))
                 }
-                false => (self.slice(span).to_owned(), self.slice(span).to_owned(), 0),
+                false => (self.slice(span).to_owned(), self.slice(span).to_owned()),
             }
         } else {
             let edits = self.edits.len();
@@ -277,30 +325,41 @@ impl Lowering<'_> {
             self.edits.truncate(edits);
             let (initial, extra) = self.initialized(block);
             let place = usize::from(!it.r#static);
-            block.calls[place].push_str(&format!("$esDecorate(this, null, {decorators}, {context}, {initial}, {extra}); "));
-            value = format!("$runInitializers(this, {initial}, ({value}))");
+            block.calls[place].push_str(&format!("{own}esDecorate(this, null, {decorators}, {context}, {initial}, {extra}); "));
             let name = self.name("x");
-            after = format!(" {word}#{name} = $runInitializers(this, {extra});");
+            open = format!("{own}runInitializers(this, {initial}, (");
+            close = format!(")); {word}#{name} = {own}runInitializers(this, {extra})");
             let again = match it.computed {
-                true => format!("[{}]", block.names.iter().rev().find(|name| name.starts_with("$k")).cloned().unwrap_or_default()),
+                true => {
+                    let keys = format!("{own}k");
+                    format!("[{}]", block.names.iter().rev().find(|name| name.starts_with(&keys)).cloned().unwrap_or_default())
+                }
                 false => self.slice(it.key.span()).to_owned(),
             };
-            (key.trim_start_matches('\n').to_owned(), again, 0)
+            (key.trim_start_matches('\n').to_owned(), again)
         };
-        let text = format!(
-            "{word}#{own} = {value};{after} {word}get {key}() {{ return this.#{own}; }} {word}set {again}($value) {{ this.#{own} = $value; }}"
-        );
+        // Decorators of the older kind belong to the getter.
         let decorators = match (self.legacy, it.decorators.first(), it.decorators.last()) {
             (true, Some(first), Some(last)) => self.slice(Span::new(first.span.start, last.span.end)).to_owned() + " ",
             _ => String::new(),
         };
-        // Decorators of the older kind belong to the getter.
-        let text = match decorators.is_empty() {
-            true => text,
-            false => text.replacen(&format!("{word}get "), &format!("{decorators}{word}get "), 1),
+        let end = if it.decorators.is_empty() { "" } else { ";" };
+        let before = format!("{end}{word}#{field} = {open}");
+        let after = format!(
+            "{close}; {decorators}{word}get {key}() {{ return this.#{field}; }} {word}set {again}({own}value) {{ this.#{field} = {own}value; }}"
+        );
+        let start = it.decorators.first().map_or(it.span.start, |first| first.span.start.min(it.span.start));
+        // The value stays where it is: what is in it may be lowered, too.
+        let (value_start, value_end, none) = match &it.value {
+            Some(value) => (value.span().start, value.span().end, ""),
+            None => (it.span.end, it.span.end, "void 0"),
         };
-        let lines = Self::lines(self.slice(it.span)).saturating_sub(Self::lines(&text)) + missing;
-        self.edits.push(Edit { at: it.span.start, end: it.span.end, text: text + &"\n".repeat(lines) });
+        let above = Self::lines(self.slice(Span::new(start, value_start)));
+        let below = Self::lines(self.slice(Span::new(value_end, it.span.end)));
+        let missing = (above + below).saturating_sub(Self::lines(&after));
+        let first = missing.min(above);
+        self.edits.push(Edit { at: start, end: value_start, text: format!("{before}{}{none}", "\n".repeat(first)) });
+        self.edits.push(Edit { at: value_end, end: it.span.end, text: after + &"\n".repeat(missing - first) });
     }
 
     fn class(&mut self, it: &Class<'_>, exported: Option<(Span, bool)>) {
@@ -354,10 +413,11 @@ impl Lowering<'_> {
             return;
         };
         self.helpers = [true, true, self.helpers[2]];
-        block.names.push("$metadata".to_owned());
+        let own = self.own.clone();
+        block.names.push(format!("{own}metadata"));
         let base = it.heritage.as_ref().map(|_| "Object.getPrototypeOf(this)[Symbol.metadata] ?? ".to_owned());
         let mut first = format!(
-            "static {{ $metadata = typeof Symbol === \"function\" && Symbol.metadata ? Object.create({}null) : void 0; {}",
+            "static {{ {own}metadata = typeof Symbol === \"function\" && Symbol.metadata ? Object.create({}null) : void 0; {}",
             base.unwrap_or_default(),
             block.calls.concat()
         );
@@ -365,26 +425,33 @@ impl Lowering<'_> {
         let is_class = !it.decorators.is_empty();
         if is_class {
             let (list, _) = self.list(&it.decorators);
-            block.names.extend([format!("$class = [{list}]"), "$classExtra = []".to_owned(), "$descriptor".to_owned(), "$this".to_owned()]);
+            block.names.extend([
+                format!("{own}class = [{list}]"),
+                format!("{own}classExtra = []"),
+                format!("{own}descriptor"),
+                format!("{own}this"),
+            ]);
             first.push_str(&format!(
-                "$esDecorate(null, $descriptor = {{ value: this }}, $class, {{ kind: \"class\", name: this.name, metadata: $metadata }}, \
-                 null, $classExtra); {name} = $this = $descriptor.value; "
+                "{own}esDecorate(null, {own}descriptor = {{ value: this }}, {own}class, \
+                 {{ kind: \"class\", name: this.name, metadata: {own}metadata }}, null, {own}classExtra); \
+                 {name} = {own}this = {own}descriptor.value; "
             ));
-            last = " static { $runInitializers($this, $classExtra); }".to_owned();
+            last = format!(" static {{ {own}runInitializers({own}this, {own}classExtra); }}");
         }
-        let target = if is_class { "$this" } else { "this" };
+        let target = if is_class { format!("{own}this") } else { "this".to_owned() };
         first.push_str(&format!(
-            "if ($metadata) Object.defineProperty({target}, Symbol.metadata, {{ enumerable: true, configurable: true, writable: true, value: $metadata }});"
+            "if ({own}metadata) Object.defineProperty({target}, Symbol.metadata, \
+             {{ enumerable: true, configurable: true, writable: true, value: {own}metadata }});"
         ));
         if block.has_static {
-            block.names.push("$staticExtra = []".to_owned());
-            first.push_str(&format!(" $runInitializers({target}, $staticExtra);"));
+            block.names.push(format!("{own}staticExtra = []"));
+            first.push_str(&format!(" {own}runInitializers({target}, {own}staticExtra);"));
         }
         first.push_str(" }");
         if block.has_instance {
-            block.names.push("$extra = []".to_owned());
-            let own = self.name("x");
-            first.push_str(&format!(" #{own} = $runInitializers(this, $extra);"));
+            block.names.push(format!("{own}extra = []"));
+            let field = self.name("x");
+            first.push_str(&format!(" #{field} = {own}runInitializers(this, {own}extra);"));
         }
         let body = it.body.span;
         self.insert(body.start + 1, format!(" {first} "));
@@ -405,9 +472,10 @@ impl Lowering<'_> {
         let export = if matches!(exported, Some((_, false))) { "export " } else { "" };
         let padding = "\n".repeat(lines);
         let (before, after) = match is_class {
-            true => {
-                (format!("{export}let {name} = (() => {{ {names}{padding}var {name} = class"), format!(" return {name} = $this; }})();"))
-            }
+            true => (
+                format!("{export}let {name} = (() => {{ {names}{padding}var {name} = class"),
+                format!(" return {name} = {own}this; }})();"),
+            ),
             // What the members share is this class's own.
             false => (format!("{export}let {name} = (() => {{ {names}{padding}return class {name}"), " })();".to_owned()),
         };
@@ -425,16 +493,50 @@ impl Lowering<'_> {
         if variable.kind == VariableDeclarationKind::Const || variable.declare {
             return;
         }
+        let own = &self.own;
         let properties: Vec<String> = names
             .iter()
             .map(|name| {
-                format!("{name}: {{ enumerable: true, configurable: true, get: () => {name}, set: ($v: any) => {{ {name} = $v; }} }}")
+                format!(
+                    "{name}: {{ enumerable: true, configurable: true, get: () => {name}, set: ({own}v: any) => {{ {name} = {own}v; }} }}"
+                )
             })
             .collect();
         let removed = self.remove(Span::new(it.span.start, variable.span.start));
         let text = format!("; Object.defineProperties({namespace}, {{ {} }});{}", properties.join(", "), "\n".repeat(removed));
         self.insert(it.span.end, text);
     }
+}
+
+/// Where the mark of `x!` or `x?` is, in what follows the key.
+fn mark(rest: &str) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let text = rest.get(at..)?;
+        let trimmed = text.trim_start();
+        at += text.len() - trimmed.len();
+        if trimmed.starts_with("/*") {
+            at += trimmed.find("*/")? + 2;
+        } else if trimmed.starts_with("//") {
+            at += trimmed.find('\n')?;
+        } else {
+            return trimmed.starts_with(['!', '?']).then_some(at);
+        }
+    }
+}
+
+/// The names of values that a declaration binds.
+fn declared(declaration: &Declaration<'_>) -> Vec<String> {
+    let mut names = Vec::new();
+    match declaration {
+        Declaration::VariableDeclaration(it) => it.declarations.iter().for_each(|declarator| bound(&declarator.id, &mut names)),
+        Declaration::FunctionDeclaration(it) => names.extend(it.id.iter().map(|id| id.name.to_string())),
+        Declaration::ClassDeclaration(it) => names.extend(it.id.iter().map(|id| id.name.to_string())),
+        Declaration::TSEnumDeclaration(it) => names.push(it.id.name.to_string()),
+        Declaration::TSNamespaceDeclaration(it) => names.push(it.id.name.to_string()),
+        _ => {}
+    }
+    names
 }
 
 /// The names that a pattern binds.
@@ -490,12 +592,24 @@ impl<'a> Visit<'a> for Lowering<'_> {
             return;
         }
         if let TSNamespaceDeclarationBody::TSModuleBlock(block) = &it.body {
+            let edits = self.edits.len();
             for statement in &block.body {
                 if let Statement::ExportDeclaration(export) = statement
                     && let Declaration::VariableDeclaration(variable) = &export.declaration
                 {
                     self.variable(export, variable, it.id.name.as_str());
                 }
+            }
+            let hides = |statement: &Statement<'a>| {
+                let declaration = match statement {
+                    Statement::ExportDeclaration(export) => Some(&export.declaration),
+                    other => other.as_declaration(),
+                };
+                declaration.is_some_and(|declaration| declared(declaration).iter().any(|name| it.id.name == name.as_str()))
+            };
+            if self.edits.len() > edits && block.body.iter().any(hides) {
+                let message = format!("a namespace that exports a variable cannot declare its own name, `{}`, in it", it.id.name);
+                self.refuse(it.id.span, &message, "rename one of the two");
             }
         }
         walk::walk_ts_namespace_declaration(self, it);

@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use oxc::semantic::SymbolFlags;
+
 use super::{
     graph::{Binding, Graph, Resolution},
     module::Name,
@@ -38,6 +40,10 @@ pub(super) fn names(graph: &Graph<'_>, order: &[usize]) -> Names {
             let root = code.scoping.root_scope_id();
             let inner = code.scoping.symbol_ids().filter(|symbol| code.scoping.symbol_scope_id(*symbol) != root);
             nested.extend(inner.map(|symbol| code.scoping.symbol_name(symbol).to_owned()));
+            // A class that gets another name keeps its own one inside.
+            let symbols = code.scoping.get_bindings(root).values().copied();
+            let classes = symbols.filter(|symbol| code.scoping.symbol_flags(*symbol).contains(SymbolFlags::Class));
+            nested.extend(classes.map(|symbol| code.scoping.symbol_name(symbol).to_owned()));
             chooser.taken.extend(code.scoping.root_unresolved_references().keys().map(|name| name.as_str().to_owned()));
         }
         chooser.nested.push(nested);
@@ -126,7 +132,7 @@ struct Chooser<'u> {
     of: BTreeMap<Binding, String>,
     /// Names that are chosen, and globals that some module means.
     taken: BTreeSet<String>,
-    /// For each module, the names of its inner scopes.
+    /// For each module, the names of its inner scopes, those of its classes among them.
     nested: Vec<BTreeSet<String>>,
     uses: &'u Uses,
 }

@@ -153,6 +153,19 @@ impl Packages {
         Ok(File { path: PathBuf::from(below(&self.folder, path)), format, has_effects })
     }
 
+    /// Whether what a specifier in the app was found to be is a file of the app itself: by `imports` of its `package.json`, or by its name.
+    pub(super) fn is_own(&self, specifier: &str, path: &Path) -> bool {
+        let own = read_json(&self.folder.join("package.json"));
+        if !specifier.starts_with('#') && own.get("name").and_then(serde_json::Value::as_str) != Some(package(specifier)) {
+            return false;
+        }
+        let outside = |part: Component<'_>| part.as_os_str() == "node_modules" || part == Component::ParentDir;
+        // A package of a workspace may be below the app's folder.
+        let is_package =
+            |folder: &Path| folder != Path::new("") && read_json(&self.folder.join(folder).join("package.json")).get("name").is_some();
+        resolve::known_extension(path) && !path.components().any(outside) && !path.ancestors().skip(1).any(is_package)
+    }
+
     /// Whether the nearest `package.json` says that a file of the app is a module as Node has them.
     pub(super) fn is_module(&self, path: &Path) -> bool {
         let file = self.folder.join(path);

@@ -49,12 +49,14 @@ pub(super) fn program<'a>(allocator: &'a Allocator, mut graph: Graph<'a>, kept: 
     let exports = exports(&graph, &names);
 
     let mut map = ScriptMap::default();
+    let mut lines = out.matches('\n').count();
     for (position, &module) in order.iter().enumerate() {
         if position > 0 {
             out.push('\n');
+            lines += 1;
         }
         let path = resolve::slashes(&graph.modules[module].path);
-        let first_line = out.matches('\n').count();
+        let (first_line, start) = (lines, out.len());
         let first_column = out.rsplit('\n').next().unwrap_or_default().encode_utf16().count();
         let file = map.files.len() as u32;
         map.files.push(path);
@@ -79,6 +81,7 @@ pub(super) fn program<'a>(allocator: &'a Allocator, mut graph: Graph<'a>, kept: 
                 map.places.extend(places);
             }
         }
+        lines += out[start..].matches('\n').count();
     }
     out.push_str(&format!("\nreturn {exports};\n}})\n"));
     map.places.sort_by_key(|place| (place.line, place.column));

@@ -111,7 +111,8 @@ pub(super) fn slashes(path: &Path) -> String {
     path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
 }
 
-fn known_extension(path: &Path) -> bool {
+/// Whether a file is a module or JSON by its name.
+pub(super) fn known_extension(path: &Path) -> bool {
     path.extension().and_then(|extension| extension.to_str()).is_some_and(|extension| EXTENSIONS.contains(&extension))
 }
 
