@@ -44,6 +44,7 @@ mod check;
 mod commonjs;
 mod globals;
 mod graph;
+mod language;
 mod lower;
 mod module;
 mod name;

@@ -146,7 +146,7 @@ declare module "millrace" {
 
   /** A result that consists of data only. */
   export function success(data?: unknown): Reply;
-  /** A failure that the model can read and correct. The code is by default `ERROR`. */
+  /** A failure that the model can read, to call again with what is right. The code is by default `ERROR`. */
   export function error(message: string, code?: string): Reply;
   /** A failure: this field is needed. */
   export function required(field: string): Reply;

@@ -25,7 +25,7 @@ use oxc::{
     syntax::scope::ScopeFlags,
 };
 
-use super::module::source_type;
+use super::language::source_type;
 
 /// Where a load leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

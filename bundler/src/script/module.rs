@@ -14,12 +14,12 @@ use oxc::{
     diagnostics::OxcDiagnostic,
     parser::Parser,
     semantic::{Scoping, SemanticBuilder, SymbolId},
-    span::{SourceType, Span},
+    span::Span,
     transformer::Transformer,
 };
 use regex::Regex;
 
-use super::{check, globals, lower, place::Finding, settings::Settings, statements};
+use super::{check, globals, language, lower, place::Finding, settings::Settings, statements};
 use crate::Diagnostic;
 
 /// What is imported of a module.
@@ -179,16 +179,6 @@ impl<'a> Module<'a> {
 /// The longest JSON module, in bytes.
 pub(super) const JSON_LIMIT: usize = 1024 * 1024;
 
-/// What the parser has to expect of a file.
-pub(super) fn source_type(path: &Path) -> SourceType {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("ts" | "mts" | "cts") => SourceType::ts(),
-        Some("tsx") => SourceType::tsx(),
-        Some("jsx") => SourceType::jsx(),
-        _ => SourceType::mjs(),
-    }
-}
-
 /// Reads a module of code, without settings of the app.
 pub(super) fn code<'a>(allocator: &'a Allocator, path: &Path, source: &'a str, from_packages: bool) -> (Module<'a>, Vec<Finding>) {
     code_with(allocator, path, source, from_packages, &Settings::default())
@@ -203,7 +193,7 @@ pub(super) fn code_with<'a>(
     from_packages: bool,
     settings: &Settings,
 ) -> (Module<'a>, Vec<Finding>) {
-    let source_type = source_type(path);
+    let source_type = language::source_type(path);
     let parsed = Parser::new(allocator, source, source_type).parse();
     let mut findings: Vec<Finding> = parsed.diagnostics.into_vec().iter().map(finding).collect();
     let mut program = parsed.program;
