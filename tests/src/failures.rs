@@ -282,7 +282,7 @@ pub fn dynamodb() -> Vec<Case> {
         case(what, vec![reply, good.clone()], read, written)
     }));
     cases.extend([
-        broken_once("items that are none", "[7]"),
+        broken_once("items that are not objects", "[7]"),
         broken_once("items as an object", "{}"),
         broken_once("an attribute without a type", r#"[{"v":7}]"#),
         broken_once("an attribute of two types", r#"[{"v":{"N":"7","S":"7"}}]"#),
@@ -403,7 +403,7 @@ pub fn rds_data() -> Vec<Case> {
         begun("a transaction whose name is a number", instead(r#""t""#, "7")),
         broken_once("nothing", json(200, r#"{"transactionId":"t"}"#)),
         broken_once("records as an object", instead(r#"[[{"longValue":7}]]"#, "{}")),
-        broken_once("records that are none", instead(r#"[{"longValue":7}]"#, "7")),
+        broken_once("records that are not lists", instead(r#"[{"longValue":7}]"#, "7")),
         broken_once("a record that is too long", instead(r#"{"longValue":7}"#, r#"{"longValue":7},{"longValue":8}"#)),
         broken_once("a record that is too short", instead(r#"{"longValue":7}"#, "")),
         broken_once("a cell that is not JSON", instead(r#"{"longValue":7}"#, "7")),
@@ -481,7 +481,7 @@ pub fn neon_with(whole: &str) -> Vec<Case> {
         broken_once("rows as objects", with_rows(r#"[{"v":"7"}]"#)),
         broken_once("a row that is too long", with_rows(r#"[["7","8"]]"#)),
         broken_once("a row that is too short", with_rows(r#"[["7"],[]]"#)),
-        broken_once("a type that is no number", json(200, &whole.replace(r#""dataTypeID":23"#, r#""dataTypeID":"int4""#))),
+        broken_once("a type that is not a number", json(200, &whole.replace(r#""dataTypeID":23"#, r#""dataTypeID":"int4""#))),
         broken_once("more columns than there can be", with_columns(1_665)),
         broken_once("a gateway's 503", json(503, "")),
         broken_once("a gateway's 503 in JSON", proxy(503, "upstream connect error")),
@@ -525,7 +525,7 @@ pub fn planetscale() -> Vec<Case> {
     cases.extend([
         broken_once("no session", instead(r#""session""#, r#""other""#)),
         broken_once("nothing", json(200, "{}")),
-        broken_once("rows that are none", instead(r#"[{"lengths""#, r#"[7,{"lengths""#)),
+        broken_once("rows that are not objects", instead(r#"[{"lengths""#, r#"[7,{"lengths""#)),
         broken_once("a cell that is too long", instead(r#"["1"]"#, r#"["2"]"#)),
         broken_once("a cell that is too short", instead(r#"["1"]"#, r#"["0"]"#)),
         broken_once("a row that is too long", instead(r#"["1"]"#, r#"["1","-1"]"#)),

@@ -51,7 +51,7 @@ pub fn arm64_emulator() -> Option<(PathBuf, PathBuf)> {
     if emulator.exists() && libraries.join("lib/ld-linux-aarch64.so.1").exists() {
         return Some((emulator, libraries));
     }
-    not_tested("the binary for arm64 is made and not run, because there is no qemu-aarch64-static and libc6-arm64-cross");
+    not_tested("the binary for arm64 is made and not run, because qemu-aarch64-static and libc6-arm64-cross are not installed");
     None
 }
 

@@ -154,7 +154,7 @@ type Applies = fn(&Exchange, &str) -> bool;
 
 /// Why an answer may be another one than over HTTP. Each is needed by a case.
 pub const REASONS: [(&str, Applies); 9] = [
-    ("there is no other method than POST, and no other path", |request, _| request.method != "POST" || request.path != "/mcp"),
+    ("only POST to `/mcp` exists", |request, _| request.method != "POST" || request.path != "/mcp"),
     ("an empty line is nothing", |request, _| request.body.trim().is_empty()),
     ("there is no form of the body to agree on", |_, expected| ["HTTP 415", "HTTP 406"].iter().any(|status| expected.starts_with(status))),
     ("there is no `Host`, and no web page to protect from", |request, expected| {

@@ -167,10 +167,12 @@ impl Entry {
 /// where the scope says so.
 fn update_context(digest: &mut Sha256, ctx: &Json) {
     let Json::Object(members) = ctx else { return update_canonical(digest, b'c', ctx) };
+    update_count(digest, b'm', members.len());
     for (name, value) in members.iter().filter(|(name, _)| *name != "auth") {
         update(digest, b'p', name.as_bytes());
         match value {
             Json::Object(request) if name == "request" => {
+                update_count(digest, b'm', request.len());
                 for (name, value) in request.iter().filter(|(name, _)| *name != "id") {
                     update(digest, b'p', name.as_bytes());
                     update_canonical(digest, b'c', value);
