@@ -3,8 +3,8 @@
 use millrace_core::app::App;
 
 use crate::{
-    adapter, authorization, budget, clients, compiler::Compiler, identity, load, presenter, prompt, resource, root, search, skill, sync,
-    tool,
+    adapter, authorization, budget, clients, compiler::Compiler, identity, load, presenter, prompt, resource, root, script::intl, search,
+    skill, sync, tool,
 };
 
 /// Compiles the app. `None` where there is none; else the app as far as it could be read, which is whole where no finding is an
@@ -40,7 +40,8 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
         let help = format!("Add `{}/hello/config.yaml`.", root.tools_folder);
         compiler.findings.warning(&root.document.source, 0..0, "the app has no tools, no prompts and no resources", help);
     }
-    let logs = scripts.iter().any(|script| ["console", "log"].iter().any(|word| script.program.contains(word)));
+    let mut own = scripts.iter().filter(|script| script.path != intl::PATH);
+    let logs = own.any(|script| ["console", "log"].iter().any(|word| script.program.contains(word)));
     let mut app = App {
         name: root.name,
         version: root.version,

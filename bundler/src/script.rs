@@ -40,10 +40,12 @@ mod check;
 mod commonjs;
 mod globals;
 mod graph;
+pub(crate) mod intl;
 mod module;
 mod name;
 mod named;
 mod nesting;
+mod node;
 mod npm;
 mod place;
 mod print;
@@ -63,6 +65,19 @@ pub struct Linked {
     pub map: ScriptMap,
     /// What to say where a module turns out to wait for the outside at its top level. `None`: no module waits there.
     pub waits: Option<Diagnostic>,
+    /// What works in part only.
+    pub warnings: Vec<Diagnostic>,
+    /// What it uses of `Intl` and the methods of locales.
+    pub intl: Option<IntlUse>,
+}
+
+/// What a script uses of `Intl`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IntlUse {
+    /// It splits texts into their characters, words or sentences.
+    pub segments: bool,
+    /// The locales that it writes out, and where, as the error that it is where the app does not have them. Those of packages are warnings.
+    pub locales: Vec<(String, Diagnostic)>,
 }
 
 /// Links the script `entry` (relative to `folder`) with everything it imports.
@@ -94,7 +109,8 @@ fn link_here(folder: &Path, entry: &Path, named: &mut Vec<ScriptReference>) -> R
     let entry = resolve::entry(&folder, entry).map_err(|missing| vec![entry_missing(entry, missing)])?;
     let allocator = Allocator::default();
     let mut diagnostics = Vec::new();
-    let graph = graph::load(&allocator, &folder, &entry, &mut diagnostics);
+    let mut graph = graph::load(&allocator, &folder, &entry, &mut diagnostics);
+    let mut warnings = std::mem::take(&mut graph.warnings);
     diagnostics.extend(graph.check());
     let mut files: BTreeSet<PathBuf> = graph.files().into_iter().collect();
     named.extend(named_parts(&graph));
@@ -109,8 +125,33 @@ fn link_here(folder: &Path, entry: &Path, named: &mut Vec<ScriptReference>) -> R
     }
     let exports = graph.names(0).into_iter().collect();
     let waits = waits(&graph, &entry);
+    let intl = intl_use(&graph, &mut warnings);
+    if let Some(error) = warnings.iter().find(|found| found.severity == Severity::Error) {
+        return Err(vec![error.clone()]);
+    }
     let (program, map) = print::program(&allocator, graph);
-    Ok(Linked { program, exports, files, map, waits })
+    Ok(Linked { program, exports, files, map, waits, warnings, intl })
+}
+
+/// What the modules that the program needs use of `Intl`. What scripts do not have of it is said.
+fn intl_use(graph: &graph::Graph<'_>, said: &mut Vec<Diagnostic>) -> Option<IntlUse> {
+    let mut found = IntlUse::default();
+    let mut is_used = false;
+    for module in graph.needed().into_iter().map(|module| &graph.modules[module]).filter(|module| module.intl.is_used) {
+        is_used = true;
+        found.segments |= module.intl.segments;
+        let is_own = !module.path.components().any(|part| part.as_os_str() == "node_modules");
+        let severity = if is_own { Severity::Error } else { Severity::Warning };
+        let place = |span, message: String, help: &str| Diagnostic { severity, ..module.place(place::Finding::new(span, message, help)) };
+        for (name, span) in &module.intl.absent {
+            said.push(place(*span, format!("scripts do not have `Intl.{name}`"), "write the texts into the script"));
+        }
+        for (locale, span) in &module.intl.locales {
+            let help = "list it under `locales` in `millrace.yaml`";
+            found.locales.push((locale.clone(), place(*span, format!("the app does not have the locale `{locale}`"), help)));
+        }
+    }
+    is_used.then_some(found)
 }
 
 /// Says where a module waits: one of the app, else, without a place, that one of a package does.
@@ -136,6 +177,11 @@ pub(crate) fn waits_somewhere(entry: &Path) -> Diagnostic {
     let message = "a module waits for something outside when it is loaded, so the modules of the script run anew in each call";
     let help = "Wait in the function that needs it: then each call begins with what the modules have computed.";
     Diagnostic { severity: Severity::Warning, ..place::whole_file(entry, message, help) }
+}
+
+/// The program with the names of the variables that the app lists, which `process.env` has.
+pub(crate) fn with_env(program: String, names: &[String]) -> String {
+    if program.contains(node::ENV) { program.replace(node::ENV, &names.join(" ")) } else { program }
 }
 
 /// The name of the package that a path below `node_modules` begins with.

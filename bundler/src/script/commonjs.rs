@@ -13,13 +13,15 @@ use oxc::{
     ast::ast::{
         Argument, AssignmentExpression, AssignmentTarget, BinaryOperator, CallExpression, ConditionalExpression, Expression,
         IdentifierReference, IfStatement, ImportExpression, LogicalExpression, LogicalOperator, MemberExpression, ObjectPropertyKind,
-        TryStatement,
+        TryStatement, UnaryExpression, UnaryOperator,
     },
     ast_visit::{Visit, walk},
     parser::{ParseOptions, Parser},
     semantic::{Scoping, SemanticBuilder},
     span::{GetSpan, SourceType, Span},
 };
+
+use super::node;
 
 /// Where a load leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +64,10 @@ pub(super) struct Scan {
     pub(super) exports: BTreeSet<String>,
     /// `process.env.NODE_ENV`
     environments: Vec<Span>,
+    /// The globals of Node that it names.
+    globals: BTreeSet<&'static str>,
+    /// Those of them that it looks for, so that it goes on without.
+    looked_for: BTreeSet<&'static str>,
 }
 
 /// What a file's name and `package.json` say about it.
@@ -89,6 +95,20 @@ pub(super) fn scan(path: &Path, source: &str, format: Format) -> Option<Scan> {
     Some(scanner.found)
 }
 
+/// The text of a file of the app with the imports of the globals of Node that it names, and how many bytes were put before it.
+pub(super) fn with_globals(path: &Path, source: &str) -> (String, usize) {
+    let names_one = node::GLOBALS.iter().any(|(name, _)| source.contains(name));
+    let prefix = match names_one.then(|| scan(path, source, Format::Module)).flatten() {
+        Some(scan) => node::imports(scan.globals),
+        None => String::new(),
+    };
+    if prefix.is_empty() {
+        return (source.to_owned(), 0);
+    }
+    let text = source.strip_prefix("#!").map_or_else(|| source.to_owned(), |rest| format!("//{rest}"));
+    (format!("{prefix}\n{text}"), prefix.len() + 1)
+}
+
 /// The specifier of the module that runs CommonJS.
 pub(super) const RUNNER: &str = "\0runner";
 /// The beginning of the specifier of a load; its number follows.
@@ -108,7 +128,7 @@ pub(super) fn rewritten(source: &str, scan: &Scan, found: impl Fn(usize) -> Plac
         let padding = (end - start).saturating_sub(with.len() + rest.len());
         text.replace_range(start..end, &format!("{with}{}{rest}", " ".repeat(padding)));
     };
-    let mut prefix = String::new();
+    let mut prefix = node::imports(scan.globals.difference(&scan.looked_for).copied());
     for span in &scan.environments {
         replace(*span, "\"production\"");
     }
@@ -142,8 +162,8 @@ pub(super) enum Bridge {
     Imported { node: bool },
     /// What `require` gets of a module of ECMAScript.
     RequiredModule,
-    /// What `require` gets of JSON.
-    RequiredJson,
+    /// What `require` gets of JSON, and of a module of Node: its default export.
+    RequiredDefault,
     /// What `import()` gets.
     Promised,
 }
@@ -169,7 +189,7 @@ impl Bridge {
             Self::RequiredModule => "import * as $all from \"\\0other\"; export default () => \
                                      Object.create($all, { __esModule: { value: true } })"
                 .to_owned(),
-            Self::RequiredJson => "import $all from \"\\0other\"; export default () => $all".to_owned(),
+            Self::RequiredDefault => "import $all from \"\\0other\"; export default () => $all".to_owned(),
             Self::Promised => "import * as $all from \"\\0other\"; export default () => Promise.resolve($all)".to_owned(),
         }
     }
@@ -283,6 +303,23 @@ impl<'a> Visit<'a> for Scanner<'_> {
         if skips.is_none() || self.known(&it.left) != skips {
             self.visit_expression(&it.right);
         }
+    }
+
+    fn visit_identifier_reference(&mut self, it: &IdentifierReference<'a>) {
+        if let Some((name, _)) = node::GLOBALS.iter().find(|(name, _)| self.is_global(it, name)) {
+            self.found.globals.insert(name);
+        }
+    }
+
+    fn visit_unary_expression(&mut self, it: &UnaryExpression<'a>) {
+        if it.operator == UnaryOperator::Typeof
+            && let Expression::Identifier(identifier) = &it.argument
+            && let Some((name, _)) = node::GLOBALS.iter().find(|(name, _)| self.is_global(identifier, name))
+        {
+            self.found.looked_for.insert(name);
+            return;
+        }
+        walk::walk_unary_expression(self, it);
     }
 
     fn visit_expression(&mut self, it: &Expression<'a>) {

@@ -113,10 +113,8 @@ pub const GLOBALS: [&str; 90] = [
 ];
 
 /// What stands for a global of other platforms.
-const INSTEAD: [(&str, &str); 15] = [
-    ("Buffer", "use `Uint8Array`, `TextEncoder`, `TextDecoder`, `btoa` and `atob`"),
+const INSTEAD: [(&str, &str); 11] = [
     ("Deno", "`ctx.env` has the variables that the app lists under `env`"),
-    ("Intl", "format by hand, or import a package that does"),
     ("ReadableStream", "read a whole body: `await response.text()`"),
     ("WebSocket", "use `fetch`"),
     ("XMLHttpRequest", "use `fetch`"),
@@ -126,13 +124,11 @@ const INSTEAD: [(&str, &str); 15] = [
     ("document", "scripts run on the server, without a page"),
     ("exports", "scripts are ES modules: write `export`"),
     ("localStorage", "nothing is kept between calls: use a database"),
-    ("process", "`ctx.env` has the variables that the app lists under `env`"),
-    ("setImmediate", "use `setTimeout(…, 0)` or `queueMicrotask`"),
     ("window", "scripts run on the server, without a page; write `globalThis`"),
 ];
 
 /// Names that the other checks tell of, where they are used in a way that fails.
-const ELSEWHERE: [&str; 3] = ["arguments", "module", "require"];
+const ELSEWHERE: [&str; 4] = ["Intl", "arguments", "module", "require"];
 
 /// A part of the app that a script names.
 #[derive(Clone, Debug, PartialEq, Eq)]

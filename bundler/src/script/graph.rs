@@ -10,13 +10,14 @@ use oxc::{allocator::Allocator, semantic::SymbolId};
 
 use super::{
     commonjs::{self, Bridge, Format, Load, Place},
+    intl,
     module::{self, Module, Name, Origin, Request},
-    nesting,
+    nesting, node,
     npm::{self, Brought, Packages},
     place::{Finding, whole_file},
     resolve::{self, Missing, Specifier},
 };
-use crate::Diagnostic;
+use crate::{Diagnostic, Severity};
 
 /// The names that `"millrace"` exports.
 pub(super) const HOST: [&str; 18] = [
@@ -89,6 +90,8 @@ pub(super) struct Graph<'a> {
     pub(super) uses_packages: bool,
     /// A file of a package cannot be used, so that what it exports is not known.
     pub(super) is_broken: bool,
+    /// What works in part only, for the reader of `check`.
+    pub(super) warnings: Vec<Diagnostic>,
 }
 
 /// A file to read.
@@ -121,6 +124,8 @@ struct Reading<'a, 'd> {
     /// The modules that take the default export of CommonJS as Node does.
     node: BTreeSet<usize>,
     bytes: usize,
+    /// The modules of Node that scripts do not have, by the package that imports them.
+    absent: BTreeSet<(String, &'static str)>,
     diagnostics: &'d mut Vec<Diagnostic>,
 }
 
@@ -130,13 +135,14 @@ pub(super) fn load<'a>(allocator: &'a Allocator, folder: &Path, entry: &Path, di
         allocator,
         folder,
         packages: folder.join("package.json").is_file().then(|| Packages::new(folder)),
-        graph: Graph { modules: Vec::new(), targets: Vec::new(), uses_packages: false, is_broken: false },
+        graph: Graph { modules: Vec::new(), targets: Vec::new(), uses_packages: false, is_broken: false, warnings: Vec::new() },
         found: BTreeMap::from([(entry.to_path_buf(), 0)]),
         queue: vec![Queued { path: entry.to_path_buf(), package: None }],
         pending: Vec::new(),
         common_js: BTreeMap::new(),
         node: BTreeSet::new(),
         bytes: 0,
+        absent: BTreeSet::new(),
         diagnostics,
     };
     let mut next = 0;
@@ -196,6 +202,9 @@ impl<'a> Reading<'a, '_> {
     fn module(&mut self, index: usize) {
         let Queued { path, package } = &self.queue[index];
         let (path, package) = (path.clone(), package.clone());
+        if let Some(builtin) = path.to_str().filter(|path| path.starts_with(node::PREFIX)).and_then(node::find) {
+            return self.of_node(&path, builtin);
+        }
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         if let (Some((_, brought)), false) = (&package, matches!(extension, "" | "js" | "mjs" | "cjs" | "ts" | "mts" | "cts" | "json")) {
             let message = format!("`{}` is neither a module nor JSON", path.display());
@@ -233,15 +242,52 @@ impl<'a> Reading<'a, '_> {
         self.graph.targets.push(targets);
     }
 
+    /// A module of Node.
+    fn of_node(&mut self, path: &Path, builtin: &node::Builtin) {
+        let (mut module, findings) = module::code(self.allocator, path, self.allocator.alloc_str(&builtin.text()), true);
+        (module.is_made, module.has_effects, module.intl) = (true, false, intl::Use::default());
+        let requests = std::mem::take(&mut module.requests);
+        let targets = requests.iter().map(|request| self.node(&request.specifier)).collect();
+        module.requests = requests;
+        self.add((module, findings), targets, None);
+    }
+
+    /// The module of Node behind a specifier.
+    fn node(&mut self, specifier: &str) -> Target {
+        match node::find(specifier) {
+            Some(builtin) => self.queue(PathBuf::from(format!("{}{}", node::PREFIX, builtin.name)), None),
+            None => Target::Nowhere,
+        }
+    }
+
+    /// The module of Node behind a specifier in a package, unless the package says what it stands for.
+    fn node_of_package(&mut self, path: &Path, specifier: &str, brought: &Brought) -> Option<Target> {
+        let builtin = node::find(specifier)?;
+        if self.packages.as_ref().is_some_and(|packages| packages.replaces(path, specifier)) {
+            return None;
+        }
+        let package = super::package(path.to_str().unwrap_or_default().rsplit_once("node_modules/")?.1).to_owned();
+        if !builtin.is_given && self.absent.insert((package.clone(), builtin.name)) {
+            let message = format!("the package `{package}` imports `{}`, a module of Node that scripts do not have", builtin.name);
+            let help = format!("what of it needs that module fails when it is called; `{}` imports `{}`", brought.file, brought.package);
+            let warning = Finding::new(oxc::span::Span::new(0, 0), message, help).place(Path::new(&brought.file), "");
+            self.graph.warnings.push(Diagnostic { severity: Severity::Warning, ..warning });
+        }
+        Some(self.node(specifier))
+    }
+
     /// A file of the app.
     fn own(&mut self, index: usize, path: &Path, source: &'a str) {
-        let (module, findings) = module::code(self.allocator, path, source, false);
+        let (text, shift) = commonjs::with_globals(path, source);
+        let (mut module, findings) = module::code(self.allocator, path, self.allocator.alloc_str(&text), false);
+        (module.source, module.shift) = (source, shift);
+        let mut absent = Vec::new();
         let from = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let mut targets = Vec::new();
         if path.extension().is_some_and(|extension| extension == "mjs" || extension == "mts") {
             self.node.insert(index);
         }
-        for request in &module.requests {
+        for (number, request) in module.requests.iter().enumerate() {
             let target = match resolve::classify(&request.specifier) {
                 Specifier::Host => Target::Host,
                 Specifier::Package => {
@@ -262,7 +308,7 @@ impl<'a> Reading<'a, '_> {
                             self.queue(file.path.clone(), Some((file, brought)))
                         }
                         Err(nowhere) => {
-                            self.diagnostics.push(Finding::new(request.span, nowhere.message, nowhere.help).place(path, source));
+                            self.diagnostics.push(module.place(Finding::new(request.span, nowhere.message, nowhere.help)));
                             Target::Nowhere
                         }
                     }
@@ -270,23 +316,30 @@ impl<'a> Reading<'a, '_> {
                 Specifier::Relative(specifier) => match resolve::relative(self.folder, &from, specifier) {
                     Ok(file) => self.queue(file, None),
                     Err(missing) => {
-                        self.diagnostics.push(unresolved(&request.specifier, missing, request.span, &from).place(path, source));
+                        self.diagnostics.push(module.place(unresolved(&request.specifier, missing, request.span, &from)));
                         Target::Nowhere
                     }
                 },
+                Specifier::Builtin(_) if node::find(&request.specifier).is_some_and(|builtin| builtin.is_given) => {
+                    absent.push(number);
+                    self.node(&request.specifier)
+                }
                 Specifier::Builtin(name) => {
                     let message = format!("`{}` is a module of Node, which scripts do not have", request.specifier);
-                    self.diagnostics.push(Finding::new(request.span, message, resolve::builtin_remedy(name)).place(path, source));
+                    self.diagnostics.push(module.place(Finding::new(request.span, message, resolve::builtin_remedy(name))));
                     Target::Nowhere
                 }
                 Specifier::Absolute => {
                     let message = format!("`{}` is neither a relative path nor a package", request.specifier);
                     let help = "write a path below the app's folder that starts with `./` or `../`";
-                    self.diagnostics.push(Finding::new(request.span, message, help).place(path, source));
+                    self.diagnostics.push(module.place(Finding::new(request.span, message, help)));
                     Target::Nowhere
                 }
             };
             targets.push(target);
+        }
+        for number in absent {
+            self.diagnostics.extend(absent_members(&module, number));
         }
         self.add((module, findings), targets, None);
     }
@@ -302,6 +355,11 @@ impl<'a> Reading<'a, '_> {
         for load in &scan.loads {
             if load.specifier == "millrace" {
                 loads.push(None);
+                continue;
+            }
+            let has = node::find(&load.specifier).is_some_and(|builtin| builtin.is_given);
+            if let Some(target) = if load.is_tried && !has { None } else { self.node_of_package(path, &load.specifier, brought) } {
+                loads.push(if let Target::Module(target) = target { Some((target, load.kind)) } else { None });
                 continue;
             }
             let kind = if load.kind == Load::Require { npm::Kind::Require } else { npm::Kind::Import };
@@ -344,13 +402,16 @@ impl<'a> Reading<'a, '_> {
                     self.pending.push(Pending { module: index, request, load });
                     Target::Nowhere
                 }
-                specifier => match find(self.packages.as_ref(), specifier, npm::Kind::Import) {
-                    Ok(file) => self.queue(file.path.clone(), Some((file, brought.clone()))),
-                    Err(nowhere) if nowhere.is_empty => Target::Nowhere,
-                    Err(nowhere) => {
-                        self.diagnostics.push(module.place(Finding::new(*span, nowhere.message, nowhere.help)));
-                        Target::Nowhere
-                    }
+                specifier => match self.node_of_package(path, specifier, brought) {
+                    Some(target) => target,
+                    None => match find(self.packages.as_ref(), specifier, npm::Kind::Import) {
+                        Ok(file) => self.queue(file.path.clone(), Some((file, brought.clone()))),
+                        Err(nowhere) if nowhere.is_empty => Target::Nowhere,
+                        Err(nowhere) => {
+                            self.diagnostics.push(module.place(Finding::new(*span, nowhere.message, nowhere.help)));
+                            Target::Nowhere
+                        }
+                    },
                 },
             };
             targets.push(target);
@@ -379,7 +440,10 @@ impl<'a> Reading<'a, '_> {
                 None => *runner.get_or_insert_with(|| self.made(Path::new("commonjs.js"), commonjs::RUNNER_TEXT, None)),
                 Some((target, kind)) => match (kind, self.common_js.contains_key(&target), self.graph.modules[target].code()) {
                     (Load::Require, true, _) => target,
-                    (Load::Require, false, None) => self.bridge(&mut bridges, target, Bridge::RequiredJson),
+                    (Load::Require, false, None) => self.bridge(&mut bridges, target, Bridge::RequiredDefault),
+                    (Load::Require, false, Some(_)) if is_of_node(&self.graph.modules[target].path) => {
+                        self.bridge(&mut bridges, target, Bridge::RequiredDefault)
+                    }
                     (Load::Require, false, Some(_)) => self.bridge(&mut bridges, target, Bridge::RequiredModule),
                     (Load::Import, is_common_js, _) => {
                         let node = self.node.contains(&module);
@@ -459,6 +523,38 @@ impl<'a> Reading<'a, '_> {
         self.add((module, findings), targets, None);
         self.graph.modules.len() - 1
     }
+}
+
+/// Whether it is the path of a module of Node.
+fn is_of_node(path: &Path) -> bool {
+    path.to_str().is_some_and(|path| path.starts_with(node::PREFIX))
+}
+
+/// What a file of the app takes of a module of Node, and is not there.
+fn absent_members(module: &Module<'_>, request: usize) -> Vec<Diagnostic> {
+    let (Some(code), Some(builtin)) = (module.code(), node::find(&module.requests[request].specifier)) else { return Vec::new() };
+    let mut found = BTreeMap::new();
+    let mut whole = Vec::new();
+    for import in code.imports.iter().filter(|import| import.request == request) {
+        match &import.name {
+            Name::One(name) if name != "default" => {
+                found.insert(name.clone(), import.span);
+            }
+            _ => whole.push(import),
+        }
+    }
+    let symbols: Vec<SymbolId> = whole.iter().map(|import| import.symbol).collect();
+    for (symbol, name) in commonjs::members(&code.program, &code.scoping, &symbols) {
+        if let Some(import) = whole.iter().find(|import| import.symbol == symbol) {
+            found.entry(name).or_insert(import.span);
+        }
+    }
+    let absent = found.into_iter().filter(|(name, _)| builtin.absent.contains(&name.as_str()));
+    let finding = |(name, span)| {
+        let message = format!("`{name}` of Node's module `{}` is not available in scripts", builtin.name);
+        module.place(Finding::new(span, message, resolve::builtin_remedy(builtin.name)))
+    };
+    absent.map(finding).collect()
 }
 
 fn unresolved(specifier: &str, missing: Missing, span: oxc::span::Span, from: &Path) -> Finding {

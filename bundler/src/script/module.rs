@@ -19,7 +19,7 @@ use oxc::{
 };
 use regex::Regex;
 
-use super::{check, globals, place::Finding, statements};
+use super::{check, globals, intl, place::Finding, statements};
 use crate::Diagnostic;
 
 /// What is imported of a module.
@@ -107,6 +107,8 @@ pub(super) struct Module<'a> {
     pub(super) requests: Vec<Request>,
     /// The parts of the app that it names.
     pub(super) named: Vec<globals::NamedPart>,
+    /// What it uses of `Intl`.
+    pub(super) intl: intl::Use,
     /// How many bytes stand before the text of the file in the text that was parsed; one line.
     pub(super) shift: usize,
     /// It is made by the linker, and has no file.
@@ -157,6 +159,7 @@ pub(super) fn code<'a>(allocator: &'a Allocator, path: &Path, source: &'a str, f
         named.extend(statements::statements(&program, &scoping));
     }
     let types = types(&program);
+    let intl = intl::used(&program, &scoping, from_packages);
 
     if findings.is_empty() {
         let options = TransformOptions::default();
@@ -175,8 +178,18 @@ pub(super) fn code<'a>(allocator: &'a Allocator, path: &Path, source: &'a str, f
     findings.append(&mut listing.findings);
     let Listing { requests, imports, exports, stars, .. } = listing;
     let content = Content::Code(Box::new(Code { program, scoping, imports, exports, stars, types, awaits }));
-    let module =
-        Module { path: path.to_path_buf(), source, parsed: source, content, requests, named, shift: 0, is_made: false, has_effects: true };
+    let module = Module {
+        path: path.to_path_buf(),
+        source,
+        parsed: source,
+        content,
+        requests,
+        named,
+        intl,
+        shift: 0,
+        is_made: false,
+        has_effects: true,
+    };
     (module, findings)
 }
 
@@ -217,6 +230,7 @@ pub(super) fn json<'a>(path: &Path, source: &'a str) -> (Module<'a>, Vec<Finding
             content: Content::Json(text),
             requests: Vec::new(),
             named: Vec::new(),
+            intl: intl::Use::default(),
             shift: 0,
             is_made: false,
             has_effects: false,

@@ -1,0 +1,1 @@
+import absent from "node:#absent";const $absent=absent("domain","$HELP");export const Domain=$absent("Domain");export const active=null;export const create=$absent("create");export const createDomain=$absent("createDomain");export default{Domain,active,create,createDomain};

@@ -1,0 +1,1 @@
+import absent from "node:#absent";const $absent=absent("https","$HELP");export const Agent=$absent("Agent");export const Server=$absent("Server");export const createServer=$absent("createServer");export const get=$absent("get");export const globalAgent=$absent("globalAgent");export const request=$absent("request");export default{Agent,Server,createServer,get,globalAgent,request};

@@ -1,0 +1,1 @@
+import absent from "node:#absent";const $absent=absent("readline/promises","$HELP");export const Interface=$absent("Interface");export const Readline=$absent("Readline");export const createInterface=$absent("createInterface");export default{Interface,Readline,createInterface};

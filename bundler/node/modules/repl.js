@@ -1,0 +1,1 @@
+import absent from "node:#absent";const $absent=absent("repl","$HELP");export const REPLServer=$absent("REPLServer");export const Recoverable=$absent("Recoverable");export const isValidSyntax=$absent("isValidSyntax");export const start=$absent("start");export const writer=$absent("writer");export default{REPLServer,Recoverable,isValidSyntax,start,writer};

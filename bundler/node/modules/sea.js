@@ -1,0 +1,1 @@
+import absent from "node:#absent";const $absent=absent("sea","$HELP");export const getAsset=$absent("getAsset");export const getAssetAsBlob=$absent("getAssetAsBlob");export const getAssetKeys=$absent("getAssetKeys");export const getRawAsset=$absent("getRawAsset");export const isSea=$absent("isSea");export default{getAsset,getAssetAsBlob,getAssetKeys,getRawAsset,isSea};

@@ -1,0 +1,1 @@
+import absent from "node:#absent";const $absent=absent("stream/consumers","$HELP");export const arrayBuffer=$absent("arrayBuffer");export const blob=$absent("blob");export const buffer=$absent("buffer");export const json=$absent("json");export const text=$absent("text");export default{arrayBuffer,blob,buffer,json,text};

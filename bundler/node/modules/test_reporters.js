@@ -1,0 +1,1 @@
+import absent from "node:#absent";const $absent=absent("test/reporters","$HELP");export const dot=$absent("dot");export const junit=$absent("junit");export const lcov=$absent("lcov");export const spec=$absent("spec");export const tap=$absent("tap");export default{dot,junit,lcov,spec,tap};

@@ -1,0 +1,1 @@
+import absent from "node:#absent";const $absent=absent("trace_events","$HELP");export const createTracing=$absent("createTracing");export const getEnabledCategories=$absent("getEnabledCategories");export default{createTracing,getEnabledCategories};

@@ -1,0 +1,1 @@
+import absent from "node:#absent";const $absent=absent("tty","$HELP");export const ReadStream=$absent("ReadStream");export const WriteStream=$absent("WriteStream");export const isatty=$absent("isatty");export default{ReadStream,WriteStream,isatty};

@@ -1,0 +1,1 @@
+import absent from "node:#absent";const $absent=absent("wasi","$HELP");export const WASI=$absent("WASI");export default{WASI};
