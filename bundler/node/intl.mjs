@@ -13,9 +13,49 @@ const UNTIL = Date.UTC(2060, 0) / 1000;
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
+// Each time that a format is made, all formats of the locale are compared with the options, and all time zones put into upper case.
+const patches = [
+  [`	for (const format of formats) {
+		const score = bestFitFormatMatcherScore(options, format);
+		if (score > bestScore) {
+			bestScore = score;
+			bestFormat = format;
+		}
+	}
+`, `	const known = chosen.get(formats) ?? chosen.set(formats, new Map()).get(formats);
+	const wanted = JSON.stringify(options);
+	if (known.has(wanted)) bestFormat = known.get(wanted);
+	else {
+		for (const format of formats) {
+			const score = bestFitFormatMatcherScore(options, format);
+			if (score > bestScore) {
+				bestScore = score;
+				bestFormat = format;
+			}
+		}
+		known.set(wanted, bestFormat);
+	}
+`],
+  ['function BestFitFormatMatcher(options, formats) {', 'const chosen = new WeakMap();\nfunction BestFitFormatMatcher(options, formats) {'],
+  ['function IsValidTimeZoneName(tz, { zoneNamesFromData, uppercaseLinks }) {', `function IsValidTimeZoneName(tz, { zoneNamesFromData, uppercaseLinks }) {
+	if (zoneNamesFromData.includes(tz)) return true;`],
+];
+const patched = {
+  name: 'patched',
+  setup(build) {
+    build.onLoad({ filter: /intl-datetimeformat\/polyfill-force\.js$/ }, ({ path }) => {
+      let contents = readFileSync(path, 'utf8');
+      for (const [from, to] of patches) {
+        if (contents.split(from).length !== 2) throw new Error(`${path} does not have once: ${from}`);
+        contents = contents.replace(from, () => to);
+      }
+      return { contents, loader: 'js' };
+    });
+  },
+};
 const bundled = async entry => {
   const { outputFiles } = await esbuild.build({
-    entryPoints: [entry], bundle: true, format: 'iife', platform: 'browser', target: 'es2023', charset: 'utf8', legalComments: 'none', write: false, minify: true, logLevel: 'error',
+    entryPoints: [entry], bundle: true, format: 'iife', platform: 'browser', target: 'es2023', charset: 'utf8', legalComments: 'none', write: false, minify: true, logLevel: 'error', plugins: [patched],
   });
   return outputFiles[0].text;
 };
@@ -42,6 +82,8 @@ for (const locale of LOCALES) {
   const language = locale === 'pt-PT' ? locale : locale.split('-')[0];
   const { code } = await esbuild.transform(readFileSync(`${formatjs}pluralrules/locale-data/${language}.js`, 'utf8'), { minify: true, target: 'es2023' });
   text += `globalThis[Symbol.for('millrace.locale')](${JSON.stringify(locale === 'en' ? 'en-US' : locale)});\n`;
+  // What most calls ask for is compared once, when the app is loaded.
+  text += `new Date(0).toLocaleString(${JSON.stringify(locale)});new Date(0).toLocaleDateString(${JSON.stringify(locale)});\n`;
   writeFileSync(`${out}/${locale}.js`, `${code.trim().replace(`locale:"${language}"`, `locale:"${locale}"`)}\n${text}`);
 }
 
