@@ -192,8 +192,11 @@ pub(crate) fn package(path: &str) -> &str {
 fn named_parts(graph: &graph::Graph<'_>) -> Vec<ScriptReference> {
     let named = graph.modules.iter().flat_map(|module| module.named.iter().map(move |named| (module, named)));
     let placed = named.map(|(module, named)| {
-        let (line, column) = place::line_and_column(module.source, named.span.start as usize);
-        let length = module.source.get(named.span.start as usize..named.span.end as usize).map_or(0, |text| text.chars().count());
+        // In what was parsed, which may have a line before the text of the file.
+        let (start, end) =
+            ((named.span.start as usize).saturating_sub(module.shift), (named.span.end as usize).saturating_sub(module.shift));
+        let (line, column) = place::line_and_column(module.source, start);
+        let length = module.source.get(start..end).map_or(0, |text| text.chars().count());
         ScriptReference {
             part: named.part,
             name: named.name.clone(),
