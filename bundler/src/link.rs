@@ -130,11 +130,18 @@ impl Compiler<'_> {
         let known = match outcome {
             Ok(linked) => {
                 self.tree.saw(linked.files);
+                for missing in linked.intl.map(|used| self.links.uses_intl(used)).unwrap_or_default() {
+                    self.findings.push(missing);
+                }
                 let index = u32::try_from(self.links.scripts.len()).unwrap_or(u32::MAX);
                 self.links.statements.extend(statements.into_iter().map(|place| ScriptStatement { script: index, place }));
                 linked.warnings.into_iter().for_each(|warning| self.findings.push(warning));
                 self.links.waits.push(linked.waits);
-                self.links.scripts.push(Script { path: path.to_owned(), program: linked.program, map: Some(linked.map) });
+                self.links.scripts.push(Script {
+                    path: path.to_owned(),
+                    program: script::with_env(linked.program, &self.links.env),
+                    map: Some(linked.map),
+                });
                 Some(LinkedScript { index, exports: linked.exports, values: linked.values })
             }
             Err(diagnostics) => {

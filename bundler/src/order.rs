@@ -40,7 +40,8 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
         let help = format!("Add `{}/hello/config.yaml`.", root.tools_folder);
         compiler.findings.warning(&root.document.source, 0..0, "the app has no tools, no prompts and no resources", help);
     }
-    let logs = scripts.iter().any(|script| ["console", "log"].iter().any(|word| script.program.contains(word)));
+    let mut own = scripts.iter().filter(|script| !script.is_shared());
+    let logs = own.any(|script| ["console", "log"].iter().any(|word| script.program.contains(word)));
     let mut app = App {
         name: root.name,
         version: root.version,

@@ -19,6 +19,7 @@ use crate::{
     names::{is_app_name, is_variable},
     prompt::INLINE_PROMPT,
     resource::INLINE_RESOURCE,
+    script::intl,
     search::MAX_LIMIT,
     setting::{LimitSettings, ROOT_LIMITS, batch},
     source::Source,
@@ -75,6 +76,7 @@ pub(crate) static ROOT: Record = Record {
         Field::new("middleware", MIDDLEWARE, "What runs before every tool."),
         Field::new("sync", Shape::Record(&ROOT_SYNC), "Which results calls make stale, and what clients may keep."),
         Field::new("fetch", Shape::Record(&FETCH), "Which hosts scripts may reach."),
+        Field::new("locales", Shape::List(&Shape::Text), "The locales that `Intl` and methods such as `toLocaleString` have in scripts; the first is that of a call that names none. Without the key they are `en` and those that scripts write out. An app whose scripts use none of it has no data of locales.").filled(),
         Field::new("env", Shape::List(&Shape::Text), "The variables that scripts see as `ctx.env`. A script that reads one that is not set gets an error; `NAME?` is `undefined` then.").filled().default("[]"),
         Field::new(
             "secrets",
@@ -295,6 +297,8 @@ fn settings(compiler: &mut Compiler<'_>, document: Document) -> RootSettings {
     let presenters_folder = below(compiler, "presenters");
     let skills_folder = below(compiler, "skills");
     agents_folder(compiler, &document, &base);
+    compiler.links.locales = root.at("locales").map(|list| locales(compiler, &document, list));
+    compiler.links.env = ["env", "secrets"].iter().flat_map(|list| root.texts_at(list)).map(|name| plain(&name).to_owned()).collect();
     RootSettings {
         name,
         version: root.text_at("version").unwrap_or("1.0.0").to_owned(),
@@ -466,6 +470,23 @@ fn server(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Serv
         compiler.error(document, node.range.clone(), "`server.body_limit` is too small for any request", "It takes at least `1kb`.");
     }
     Server { port: port.unwrap_or(8080), path: path.to_owned(), cors_origins, hosts, body_limit }
+}
+
+/// `locales`
+fn locales(compiler: &mut Compiler<'_>, document: &Document, list: &Node) -> Vec<String> {
+    for node in list.items() {
+        let name = node.text().unwrap_or_default();
+        if intl::covering(name).is_none() {
+            let all = intl::names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            compiler.error(
+                document,
+                node.range.clone(),
+                format!("scripts do not have the locale `{name}`"),
+                format!("They can have {all}."),
+            );
+        }
+    }
+    list.items().iter().filter_map(|node| node.text().map(str::to_owned)).collect()
 }
 
 /// `secrets`; none of them may be a variable of `env`, too.

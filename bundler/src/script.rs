@@ -33,7 +33,7 @@ use std::{
 };
 
 use millrace_core::app::ScriptMap;
-use oxc::allocator::Allocator;
+use oxc::{allocator::Allocator, span::GetSpan};
 
 use crate::{Diagnostic, Severity};
 
@@ -44,12 +44,14 @@ mod check;
 mod commonjs;
 mod globals;
 mod graph;
+pub(crate) mod intl;
 mod language;
 mod lower;
 mod module;
 mod name;
 mod named;
 mod nesting;
+mod node;
 mod npm;
 mod place;
 mod print;
@@ -75,6 +77,19 @@ pub struct Linked {
     pub warnings: Vec<Diagnostic>,
     /// The exports that are plainly no functions, and what to say where one is used as such.
     pub(crate) values: Vec<(String, Diagnostic)>,
+    /// What it uses of `Intl` and the methods of locales.
+    pub intl: Option<IntlUse>,
+}
+
+/// What a script uses of `Intl`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IntlUse {
+    /// The parts of it.
+    pub parts: BTreeSet<intl::Part>,
+    /// The locales that it writes out, and where, as the error that it is where the app does not have them. Those of packages are warnings.
+    pub locales: Vec<(String, Diagnostic)>,
+    /// The first comparison in the order of the app's first locale, as the warning that it is where scripts do not have that order.
+    pub compared: Option<Diagnostic>,
 }
 
 /// Links the script `entry` (relative to `folder`) with everything it imports.
@@ -106,7 +121,8 @@ fn link_here(folder: &Path, entry: &Path, named: &mut Vec<ScriptReference>) -> R
     let entry = resolve::entry(&folder, entry).map_err(|missing| vec![entry_missing(entry, missing)])?;
     let allocator = Allocator::default();
     let mut diagnostics = Vec::new();
-    let graph = graph::load(&allocator, &folder, &entry, &mut diagnostics);
+    let mut graph = graph::load(&allocator, &folder, &entry, &mut diagnostics);
+    let mut warnings = std::mem::take(&mut graph.warnings);
     diagnostics.extend(graph.check());
     let mut files: BTreeSet<PathBuf> = graph.files().into_iter().collect();
     files.extend(graph.settings.iter().cloned());
@@ -123,10 +139,43 @@ fn link_here(folder: &Path, entry: &Path, named: &mut Vec<ScriptReference>) -> R
     let exports = graph.names(0).into_iter().collect();
     let kept = graph.kept();
     let waits = waits(&graph, &kept, &entry);
-    let warnings = graph.assigned_in_calls();
+    warnings.extend(graph.assigned_in_calls());
+    let intl = intl_use(&graph, &kept, &mut warnings);
+    if let Some(error) = warnings.iter().find(|found| found.severity == Severity::Error) {
+        return Err(vec![error.clone()]);
+    }
     let values = graph.modules[0].values();
     let (program, map) = print::program(&allocator, graph, &kept);
-    Ok(Linked { program, exports, files, map, waits, warnings, values })
+    Ok(Linked { program, exports, files, map, waits, warnings, values, intl })
+}
+
+/// What the statements that the program needs use of `Intl`. What scripts do not have of it is said.
+fn intl_use(graph: &graph::Graph<'_>, kept: &graph::Kept, said: &mut Vec<Diagnostic>) -> Option<IntlUse> {
+    let mut found = IntlUse::default();
+    for &index in &kept.modules {
+        let module = &graph.modules[index];
+        let is_kept = |span: oxc::span::Span| {
+            let Some(code) = module.code().filter(|_| !module.is_lowered) else { return true };
+            let statement = code.program.body.iter().position(|statement| statement.span().contains_inclusive(span));
+            statement.is_none_or(|statement| kept.has(index, statement))
+        };
+        let is_own = graph.is_own(index);
+        let severity = if is_own { Severity::Error } else { Severity::Warning };
+        let place = |span, message: String, help: &str| Diagnostic { severity, ..module.place(place::Finding::new(span, message, help)) };
+        found.parts.extend(module.intl.parts.iter().filter(|(_, span)| is_kept(*span)).map(|(part, _)| *part));
+        for (message, help, span) in module.intl.absent.iter().filter(|(.., span)| is_kept(*span)) {
+            said.push(place(*span, message.clone(), help));
+        }
+        for (locale, span) in module.intl.locales.iter().filter(|(_, span)| is_kept(*span)) {
+            let help = "list it under `locales` in `millrace.yaml`";
+            found.locales.push((locale.clone(), place(*span, format!("the app does not have the locale `{locale}`"), help)));
+        }
+        if let (Some(span), None) = (module.intl.compared.iter().find(|span| is_kept(**span)), &found.compared) {
+            let warning = place(*span, String::new(), "let the database sort, compare by a key, or name one of these languages");
+            found.compared = Some(Diagnostic { severity: Severity::Warning, ..warning });
+        }
+    }
+    (!found.parts.is_empty()).then_some(found)
 }
 
 /// Says where a module waits: one of the app, else, without a place, that one of a package does.
@@ -153,6 +202,11 @@ pub(crate) fn waits_somewhere(entry: &Path) -> Diagnostic {
     Diagnostic { severity: Severity::Warning, ..place::whole_file(entry, message, help) }
 }
 
+/// The program with the names of the variables that the app lists, which `process.env` has.
+pub(crate) fn with_env(program: String, names: &[String]) -> String {
+    if program.contains(node::ENV) { program.replace(node::ENV, &names.join(" ")) } else { program }
+}
+
 /// The name of the package that a path below `node_modules` begins with.
 pub(crate) fn package(path: &str) -> &str {
     npm::package(path)
@@ -161,8 +215,11 @@ pub(crate) fn package(path: &str) -> &str {
 fn named_parts(graph: &graph::Graph<'_>) -> Vec<ScriptReference> {
     let named = graph.modules.iter().flat_map(|module| module.named.iter().map(move |named| (module, named)));
     let placed = named.map(|(module, named)| {
-        let (line, column) = place::line_and_column(module.source, named.span.start as usize);
-        let length = module.source.get(named.span.start as usize..named.span.end as usize).map_or(0, |text| text.chars().count());
+        // In what was parsed, which may have a line before the text of the file.
+        let (start, end) =
+            ((named.span.start as usize).saturating_sub(module.shift), (named.span.end as usize).saturating_sub(module.shift));
+        let (line, column) = place::line_and_column(module.source, start);
+        let length = module.source.get(start..end).map_or(0, |text| text.chars().count());
         ScriptReference {
             part: named.part,
             name: named.name.clone(),

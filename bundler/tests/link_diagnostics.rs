@@ -59,6 +59,13 @@ fn mistakes_are_reported() {
             &[("a.ts", "import { readFileSync } from 'node:fs'; readFileSync('x')")],
             &["a.ts:1:30 `node:fs` is a module of Node, which scripts do not have | scripts have no files", "ctx.db"],
         ),
+        (
+            &[(
+                "a.ts",
+                "import { createHash, createSign } from 'crypto'; import * as u from 'node:util'; [createHash, createSign, u.parseEnv, u.inspect]",
+            )],
+            &["a.ts:1:22 `createSign` of Node's module `crypto` is not available in scripts | ", "`parseEnv` of Node's module `util`"],
+        ),
         (&[("a.ts", "import http from 'http'; http.get('x')")], &["`http` is a module of Node", "global `fetch`"]),
         (
             &[("a.ts", "import { sucess } from 'millrace'; sucess(1)")],

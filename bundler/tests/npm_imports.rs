@@ -139,29 +139,65 @@ fn a_missing_export_of_a_package_is_reported() {
 }
 
 #[test]
-fn modules_of_node_are_reported_in_packages() {
-    for (code, at) in [("import { readFileSync as x } from 'node:fs'\nexport { x }", "1:35"), ("\nexports.x = require('fs')", "2:21")] {
-        let found = error(&[APP, PACKAGE, P, ("node_modules/p/index.js", code)]);
-        let name = if code.contains("node:") { "node:fs" } else { "fs" };
+fn modules_of_node_that_scripts_have_are_linked_in_packages() {
+    let folder = app(&[
+        ("a.ts", "import { x } from 'p'; import { y, b } from 'q'; export default () => [x, y, b]"),
+        PACKAGE,
+        P,
+        (
+            "node_modules/p/index.js",
+            "const { join } = require('path'); const EventEmitter = require('node:events'); class E extends EventEmitter {} \
+             exports.x = [join('a', '../b'), new E().on('x', () => {}).listenerCount('x'), typeof process]",
+        ),
+        ("node_modules/q/package.json", r#"{ "name": "q", "type": "module", "exports": "./q.js" }"#),
+        (
+            "node_modules/q/q.js",
+            "import y from 'events/'; import { EventEmitter as e } from 'events'; export { y }; export const b = typeof e",
+        ),
+        ("node_modules/events/index.js", "module.exports = 'ours'"),
+    ]);
+    let linked = linked(&folder, "a.ts");
+    assert_eq!(result(&linked, ""), r#"[["b",1,"undefined"],"ours","function"]"#);
+    assert_eq!(linked.warnings, []);
+    assert!(linked.files.iter().all(|file| !file.starts_with("node:")), "{:?}", linked.files);
+}
+
+#[test]
+fn what_scripts_do_not_have_of_node_fails_when_a_package_calls_it() {
+    for (code, name) in [
+        ("import fs, { readFileSync as r } from 'node:fs'\nexport const x = () => r('a'); fs", "fs"),
+        ("\nconst { Agent } = require('http'); class Own extends Agent {} exports.x = () => new Own()", "http"),
+    ] {
+        let folder = app(&[
+            ("a.ts", "import { x } from 'p'; export default () => { try { return x() } catch (e) { return e.message } }"),
+            PACKAGE,
+            P,
+            ("node_modules/p/index.js", code),
+        ]);
+        let linked = linked(&folder, "a.ts");
+        let said = result(&linked, "");
+        assert!(said.contains(&format!("of Node's module `{name}` is not available in scripts: ")), "{said}");
+        let warnings: Vec<String> = linked.warnings.iter().map(shown).collect();
         assert_eq!(
-            found,
-            format!(
-                "node_modules/p/index.js:{at} `{name}` is a module of Node, which scripts do not have | \
-                 `a.ts` imports the package `p`: import another package or version"
-            )
+            warnings,
+            [format!(
+                "a.ts:1:1 the package `p` imports `{name}`, a module of Node that scripts do not have | \
+                 what of it needs that module fails when it is called; `a.ts` imports `p`"
+            )]
         );
     }
-    // A package that only tries is fine, and so is one of the same name.
+    // A package that only tries goes without, and one that says what stands for a module here has that.
     let folder = app(&[
         ("a.ts", "import { x } from 'p'; import { y } from 'q'; export default () => [x, y]"),
         PACKAGE,
         P,
         ("node_modules/p/index.js", "try { exports.x = require('fs') } catch { exports.x = 'none' }"),
-        ("node_modules/q/package.json", r#"{ "name": "q", "type": "module", "exports": "./q.js" }"#),
-        ("node_modules/q/q.js", "import y from 'events'; export { y }"),
-        ("node_modules/events/index.js", "module.exports = 'ours'"),
+        ("node_modules/q/package.json", r#"{ "name": "q", "main": "q.js", "browser": { "crypto": false, "util": "./own.js" } }"#),
+        ("node_modules/q/q.js", "exports.y = [Object.keys(require('crypto')).length, require('util')]"),
+        ("node_modules/q/own.js", "module.exports = 'own'"),
     ]);
-    assert_eq!(result(&linked(&folder, "a.ts"), ""), r#"["none","ours"]"#);
+    let linked = linked(&folder, "a.ts");
+    assert_eq!((result(&linked, "").as_str(), linked.warnings.len()), (r#"["none",[0,"own"]]"#, 0));
 }
 
 #[test]

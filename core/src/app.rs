@@ -281,6 +281,17 @@ pub struct Script {
     pub map: Option<ScriptMap>,
 }
 
+impl Script {
+    /// The path of the script that others need: the build makes it, and it is evaluated before they are.
+    pub const SHARED_PATH: &str = "intl";
+
+    /// Whether others need it.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.path == Self::SHARED_PATH
+    }
+}
+
 /// `app/tools/**/config.yaml`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tool {

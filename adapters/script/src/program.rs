@@ -86,13 +86,13 @@ pub(crate) fn load(base: &Arc<Image>, scripts: &[Script]) -> Result<Program, Fau
                 is_whole = false;
             }
             if step.is_err() {
-                loader.discard()?;
+                renew(&mut loader, scripts)?;
             }
         }
         if is_whole {
             return Ok(Program { image: loader.into_image()?, is_in_image });
         }
-        // Once more, without what those left that are no part of it.
+        // Once more, without what those left that are not part of it.
         loader.discard()?;
     }
 }
@@ -106,16 +106,26 @@ pub(crate) fn try_load(base: &Arc<Image>, scripts: &[Script]) -> Result<Vec<Scri
         let mut load = try_one(&mut loader, index, script);
         if load != ScriptLoad::default() {
             // It may have been another one's fault.
-            loader.discard()?;
+            renew(&mut loader, scripts)?;
             if !is_whole || index > 0 {
                 load = try_one(&mut loader, index, script);
-                loader.discard()?;
+                renew(&mut loader, scripts)?;
             }
             is_whole = false;
         }
         loads.push(load);
     }
     Ok(loads)
+}
+
+/// Begins anew, with the script that the others need.
+fn renew(loader: &mut Loader, scripts: &[Script]) -> Result<(), Fault> {
+    loader.discard()?;
+    for (index, script) in scripts.iter().enumerate().filter(|(_, script)| script.is_shared()) {
+        // What is wrong with one is said where it is loaded itself.
+        let _ = try_one(loader, index, script);
+    }
+    Ok(())
 }
 
 fn try_one(loader: &mut Loader, index: usize, script: &Script) -> ScriptLoad {

@@ -16,7 +16,7 @@ use oxc::{
     ast::ast::{
         Argument, ArrowFunctionExpression, AssignmentExpression, AssignmentTarget, BinaryOperator, CallExpression, ConditionalExpression,
         Expression, Function, IdentifierReference, IfStatement, ImportExpression, ImportMeta, LogicalExpression, LogicalOperator,
-        MemberExpression, ObjectPropertyKind, TryStatement,
+        MemberExpression, ObjectPropertyKind, TryStatement, UnaryExpression, UnaryOperator,
     },
     ast_visit::{Visit, walk},
     parser::{ParseOptions, Parser},
@@ -25,7 +25,7 @@ use oxc::{
     syntax::scope::ScopeFlags,
 };
 
-use super::language::source_type;
+use super::{language::source_type, node};
 
 /// Where a load leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +76,17 @@ pub(super) struct Scan {
     metas: Vec<Span>,
     /// The names of Node's that a CommonJS module has for its own place, `__filename` and `__dirname`, where it uses them.
     names_place: bool,
+    /// The globals of Node that it names.
+    globals: BTreeSet<&'static str>,
+    /// Those of them that it looks for, so that it goes on without.
+    looked_for: BTreeSet<&'static str>,
+}
+
+impl Scan {
+    /// The globals of Node that it looks for are there, which is so in the app's own files.
+    pub(super) fn has_what_it_looks_for(&mut self) {
+        self.globals.append(&mut self.looked_for);
+    }
 }
 
 /// What a file's name and `package.json` say about it.
@@ -88,7 +99,7 @@ pub(super) enum Format {
 
 /// Whether a text may say anything that [`scan`] looks for.
 pub(super) fn may_load(source: &str) -> bool {
-    ["require", "module", "exports"].iter().any(|word| source.contains(word))
+    ["require", "module", "exports"].iter().chain(node::GLOBALS.iter().map(|(name, _)| name)).any(|word| source.contains(word))
         || source.split("import").skip(1).any(|rest| rest.trim_start().starts_with(['(', '.', '/']))
 }
 
@@ -135,7 +146,7 @@ pub(super) fn rewritten(path: &Path, source: &str, scan: &Scan, found: impl Fn(u
     let mut edits: Vec<(Span, String)> = Vec::new();
     let mut replace = |span: Span, with: &str| edits.push((span, with.to_owned()));
     // What a module imports is run before what it loads with `import()`.
-    let (mut prefix, mut suffix) = (String::new(), String::new());
+    let (mut prefix, mut suffix) = (node::imports(scan.globals.difference(&scan.looked_for).copied()), String::new());
     for span in &scan.environments {
         replace(*span, "\"production\"");
     }
@@ -235,8 +246,8 @@ pub(super) enum Bridge {
     Imported { node: bool },
     /// What `require` gets of a module of ECMAScript.
     RequiredModule,
-    /// What `require` gets of JSON.
-    RequiredJson,
+    /// What `require` gets of JSON, and of a module of Node: its default export.
+    RequiredDefault,
     /// What `import()` gets.
     Promised,
     /// What `import()` gets of a CommonJS module, which runs when it is first called.
@@ -261,7 +272,7 @@ impl Bridge {
             Self::RequiredModule => "import * as $all from \"\\0other\"; export default () => \
                                      Object.create($all, { __esModule: { value: true } })"
                 .to_owned(),
-            Self::RequiredJson => "import $all from \"\\0other\"; export default () => $all".to_owned(),
+            Self::RequiredDefault => "import $all from \"\\0other\"; export default () => $all".to_owned(),
             Self::PromisedCommonJs { node } => format!(
                 "import $load from \"\\0other\"; var $promise; export default function () {{ \
                  return $promise ??= new Promise(($resolve) => {{ const $all = $load(); \
@@ -415,6 +426,24 @@ impl<'a> Visit<'a> for Scanner<'_> {
             self.visit_expression(&it.right);
             self.conditions -= usize::from(known.is_none());
         }
+    }
+
+    fn visit_identifier_reference(&mut self, it: &IdentifierReference<'a>) {
+        let is_value = it.reference_id.get().is_none_or(|id| self.scoping.get_reference(id).is_value());
+        if let Some((name, _)) = node::GLOBALS.iter().find(|(name, _)| is_value && self.is_global(it, name)) {
+            self.found.globals.insert(name);
+        }
+    }
+
+    fn visit_unary_expression(&mut self, it: &UnaryExpression<'a>) {
+        if it.operator == UnaryOperator::Typeof
+            && let Expression::Identifier(identifier) = &it.argument
+            && let Some((name, _)) = node::GLOBALS.iter().find(|(name, _)| self.is_global(identifier, name))
+        {
+            self.found.looked_for.insert(name);
+            return;
+        }
+        walk::walk_unary_expression(self, it);
     }
 
     fn visit_expression(&mut self, it: &Expression<'a>) {

@@ -144,10 +144,8 @@ pub const GLOBALS: [&str; 121] = [
 ];
 
 /// What stands for a global of other platforms.
-const INSTEAD: [(&str, &str); 13] = [
-    ("Buffer", "use `Uint8Array`, `TextEncoder`, `TextDecoder`, `btoa` and `atob`"),
+const INSTEAD: [(&str, &str); 10] = [
     ("Deno", "`ctx.env` has the variables that the app lists under `env`"),
-    ("Intl", "format by hand, or import a package that does"),
     ("WebSocket", "use `fetch`"),
     ("XMLHttpRequest", "use `fetch`"),
     ("__dirname", "import a file to read it: `import data from \"./data.json\"`"),
@@ -156,12 +154,11 @@ const INSTEAD: [(&str, &str); 13] = [
     ("document", "scripts run on the server, without a page"),
     ("exports", "scripts are ES modules: write `export`"),
     ("localStorage", "nothing is kept between calls: use a database"),
-    ("process", "`ctx.env` has the variables that the app lists under `env`"),
     ("window", "scripts run on the server, without a page; write `globalThis`"),
 ];
 
 /// Names that the other checks tell of, where they are used in a way that fails.
-const ELSEWHERE: [&str; 3] = ["arguments", "module", "require"];
+const ELSEWHERE: [&str; 4] = ["Intl", "arguments", "module", "require"];
 
 /// A part of the app that a script names.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,9 +11,9 @@ use oxc::{allocator::Allocator, semantic::SymbolId};
 
 use super::{
     commonjs::{self, Bridge, Format, Load, Place},
-    lower,
+    intl, lower,
     module::{self, Module, Name, Origin, Request},
-    nesting,
+    nesting, node,
     npm::{self, Brought, Packages},
     place::{Finding, whole_file},
     resolve::{self, Missing, Specifier},
@@ -95,6 +95,8 @@ pub(super) struct Graph<'a> {
     pub(super) is_broken: bool,
     /// Modules and their requests that are an `import()` of what runs when the script is loaded.
     late: BTreeSet<(usize, usize)>,
+    /// What works in part only, for the reader of `check`.
+    pub(super) warnings: Vec<Diagnostic>,
     /// The files of settings that took part.
     pub(super) settings: BTreeSet<PathBuf>,
 }
@@ -137,6 +139,8 @@ struct Reading<'a, 'd> {
     /// The modules that take the default export of CommonJS as Node does.
     node: BTreeSet<usize>,
     bytes: usize,
+    /// The modules of Node that scripts do not have, by the package that imports them.
+    absent: BTreeSet<(String, &'static str)>,
     configs: Configs,
     diagnostics: &'d mut Vec<Diagnostic>,
 }
@@ -153,6 +157,7 @@ pub(super) fn load<'a>(allocator: &'a Allocator, folder: &Path, entry: &Path, di
             uses_packages: false,
             is_broken: false,
             late: BTreeSet::new(),
+            warnings: Vec::new(),
             settings: BTreeSet::new(),
         },
         found: BTreeMap::from([(entry.to_path_buf(), 0)]),
@@ -161,6 +166,7 @@ pub(super) fn load<'a>(allocator: &'a Allocator, folder: &Path, entry: &Path, di
         common_js: BTreeMap::new(),
         node: BTreeSet::new(),
         bytes: 0,
+        absent: BTreeSet::new(),
         configs: Configs::new(folder),
         diagnostics,
     };
@@ -222,6 +228,9 @@ impl<'a> Reading<'a, '_> {
     fn module(&mut self, index: usize) {
         let Queued { path, package } = &self.queue[index];
         let (path, package) = (path.clone(), package.clone());
+        if let Some(builtin) = path.to_str().filter(|path| path.starts_with(node::PREFIX)).and_then(node::find) {
+            return self.of_node(&path, builtin);
+        }
         if let Some(text) = path.to_str().and_then(made_text) {
             return self.of_url(&path, text);
         }
@@ -274,6 +283,40 @@ impl<'a> Reading<'a, '_> {
         self.graph.targets.push(targets);
     }
 
+    /// A module of Node.
+    fn of_node(&mut self, path: &Path, builtin: &node::Builtin) {
+        let (mut module, findings) = module::code(self.allocator, path, self.allocator.alloc_str(&builtin.text()), true);
+        (module.is_made, module.has_effects, module.intl) = (true, false, intl::Use::default());
+        let requests = std::mem::take(&mut module.requests);
+        let targets = requests.iter().map(|request| self.node(&request.specifier)).collect();
+        module.requests = requests;
+        self.add((module, findings), targets, None);
+    }
+
+    /// The module of Node behind a specifier.
+    fn node(&mut self, specifier: &str) -> Target {
+        match node::find(specifier) {
+            Some(builtin) => self.queue(PathBuf::from(format!("{}{}", node::PREFIX, builtin.name)), None),
+            None => Target::Nowhere,
+        }
+    }
+
+    /// The module of Node behind a specifier in a package, unless the package says what it stands for.
+    fn node_of_package(&mut self, path: &Path, specifier: &str, brought: &Brought) -> Option<Target> {
+        let builtin = node::find(specifier)?;
+        if self.packages.as_ref().is_some_and(|packages| packages.replaces(path, specifier)) {
+            return None;
+        }
+        let package = super::package(path.to_str().unwrap_or_default().rsplit_once("node_modules/")?.1).to_owned();
+        if !builtin.is_given && self.absent.insert((package.clone(), builtin.name)) {
+            let message = format!("the package `{package}` imports `{}`, a module of Node that scripts do not have", builtin.name);
+            let help = format!("what of it needs that module fails when it is called; `{}` imports `{}`", brought.file, brought.package);
+            let warning = Finding::new(oxc::span::Span::new(0, 0), message, help).place(Path::new(&brought.file), "");
+            self.graph.warnings.push(Diagnostic { severity: Severity::Warning, ..warning });
+        }
+        Some(self.node(specifier))
+    }
+
     /// A file of the app.
     fn own(&mut self, index: usize, path: &Path, source: &'a str) {
         let settings = self.configs.settings(path, self.diagnostics);
@@ -290,6 +333,7 @@ impl<'a> Reading<'a, '_> {
             // What a script exports is what a module exports: the checks of modules say so.
             scan = commonjs::Scan::default();
         }
+        scan.has_what_it_looks_for();
         let mut loads = Vec::new();
         for load in &scan.loads {
             let kind = if load.kind == Load::Require { npm::Kind::Require } else { npm::Kind::Import };
@@ -327,6 +371,11 @@ impl<'a> Reading<'a, '_> {
                     Target::Nowhere
                 }
             });
+        }
+        for (number, target) in targets.iter().enumerate() {
+            if matches!(target, Target::Module(target) if is_of_node(&self.queue[*target].path)) {
+                self.diagnostics.extend(absent_members(&module, number));
+            }
         }
         if scan.is_common_js {
             self.common_js.insert(index, scan.exports);
@@ -388,6 +437,7 @@ impl<'a> Reading<'a, '_> {
                 Ok(file) => Ok(self.queue(file, None)),
                 Err(missing) => Err(unresolved(specifier, missing, span, &from)),
             },
+            Specifier::Builtin(_) if node::find(specifier).is_some_and(|builtin| builtin.is_given) => Ok(self.node(specifier)),
             Specifier::Builtin(name) => {
                 let message = format!("`{specifier}` is a module of Node, which scripts do not have");
                 Err(Finding::new(span, message, resolve::builtin_remedy(name)))
@@ -418,6 +468,11 @@ impl<'a> Reading<'a, '_> {
         for load in &scan.loads {
             if load.specifier == "millrace" {
                 loads.push(None);
+                continue;
+            }
+            let has = node::find(&load.specifier).is_some_and(|builtin| builtin.is_given);
+            if let Some(target) = if load.is_tried && !has { None } else { self.node_of_package(path, &load.specifier, brought) } {
+                loads.push(if let Target::Module(target) = target { Some((target, load.kind)) } else { None });
                 continue;
             }
             let kind = if load.kind == Load::Require { npm::Kind::Require } else { npm::Kind::Import };
@@ -455,13 +510,16 @@ impl<'a> Reading<'a, '_> {
             }
             let target = match specifier.as_str() {
                 "millrace" => Target::Host,
-                specifier => match find(self.packages.as_ref(), specifier, npm::Kind::Import) {
-                    Ok(file) => self.queue(file.path.clone(), Some((file, brought.clone()))),
-                    Err(nowhere) if nowhere.is_empty => Target::Nowhere,
-                    Err(nowhere) => {
-                        self.diagnostics.push(module.place(Finding::new(*span, nowhere.message, nowhere.help)));
-                        Target::Nowhere
-                    }
+                specifier => match self.node_of_package(path, specifier, brought) {
+                    Some(target) => target,
+                    None => match find(self.packages.as_ref(), specifier, npm::Kind::Import) {
+                        Ok(file) => self.queue(file.path.clone(), Some((file, brought.clone()))),
+                        Err(nowhere) if nowhere.is_empty => Target::Nowhere,
+                        Err(nowhere) => {
+                            self.diagnostics.push(module.place(Finding::new(*span, nowhere.message, nowhere.help)));
+                            Target::Nowhere
+                        }
+                    },
                 },
             };
             targets.push(target);
@@ -491,7 +549,10 @@ impl<'a> Reading<'a, '_> {
                 Wanted::Importer => *importer.get_or_insert_with(|| self.made(Path::new("import.js"), commonjs::IMPORTER_TEXT, None)),
                 Wanted::Load(target, kind) => match (kind, self.common_js.contains_key(&target), self.graph.modules[target].code()) {
                     (Load::Require, true, _) => target,
-                    (Load::Require, false, None) => self.bridge(&mut bridges, target, Bridge::RequiredJson),
+                    (Load::Require, false, None) => self.bridge(&mut bridges, target, Bridge::RequiredDefault),
+                    (Load::Require, false, Some(_)) if is_of_node(&self.graph.modules[target].path) => {
+                        self.bridge(&mut bridges, target, Bridge::RequiredDefault)
+                    }
                     (Load::Require, false, Some(_)) => self.bridge(&mut bridges, target, Bridge::RequiredModule),
                     (Load::Import, true, _) => {
                         let node = self.node.contains(&module);
@@ -614,6 +675,38 @@ fn problem_of_url(text: &str, is_json: bool) -> Option<String> {
     let loads = commonjs::scan(path, text, Format::Module).unwrap_or_default().loads;
     let imported = module.requests.iter().map(|request| &request.specifier).chain(loads.iter().map(|load| &load.specifier)).next()?;
     Some(format!("it imports `{imported}`, and only files import others"))
+}
+
+/// Whether it is the path of a module of Node.
+fn is_of_node(path: &Path) -> bool {
+    path.to_str().is_some_and(|path| path.starts_with(node::PREFIX))
+}
+
+/// What a file of the app takes of a module of Node, and is not there.
+fn absent_members(module: &Module<'_>, request: usize) -> Vec<Diagnostic> {
+    let (Some(code), Some(builtin)) = (module.code(), node::find(&module.requests[request].specifier)) else { return Vec::new() };
+    let mut found = BTreeMap::new();
+    let mut whole = Vec::new();
+    for import in code.imports.iter().filter(|import| import.request == request) {
+        match &import.name {
+            Name::One(name) if name != "default" => {
+                found.insert(name.clone(), import.span);
+            }
+            _ => whole.push(import),
+        }
+    }
+    let symbols: Vec<SymbolId> = whole.iter().map(|import| import.symbol).collect();
+    for (symbol, name) in commonjs::members(&code.program, &code.scoping, &symbols) {
+        if let Some(import) = whole.iter().find(|import| import.symbol == symbol) {
+            found.entry(name).or_insert(import.span);
+        }
+    }
+    let absent = found.into_iter().filter(|(name, _)| builtin.absent.contains(&name.as_str()));
+    let finding = |(name, span)| {
+        let message = format!("`{name}` of Node's module `{}` is not available in scripts", builtin.name);
+        module.place(Finding::new(span, message, resolve::builtin_remedy(builtin.name)))
+    };
+    absent.map(finding).collect()
 }
 
 fn unresolved(specifier: &str, missing: Missing, span: oxc::span::Span, from: &Path) -> Finding {
@@ -844,7 +937,7 @@ impl Graph<'_> {
     }
 
     /// Whether a module is a file of the app.
-    fn is_own(&self, module: usize) -> bool {
+    pub(super) fn is_own(&self, module: usize) -> bool {
         let module = &self.modules[module];
         let outside = |part: std::path::Component<'_>| part.as_os_str() == "node_modules" || part == std::path::Component::ParentDir;
         !module.is_made && !module.path.components().any(outside)

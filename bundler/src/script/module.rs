@@ -19,7 +19,7 @@ use oxc::{
 };
 use regex::Regex;
 
-use super::{check, globals, language, lower, place::Finding, settings::Settings, statements};
+use super::{check, globals, intl, language, lower, place::Finding, settings::Settings, statements};
 use crate::Diagnostic;
 
 /// What is imported of a module.
@@ -107,6 +107,8 @@ pub(super) struct Module<'a> {
     pub(super) requests: Vec<Request>,
     /// The parts of the app that it names.
     pub(super) named: Vec<globals::NamedPart>,
+    /// What it uses of `Intl`.
+    pub(super) intl: intl::Use,
     /// How many bytes stand before the text of the file in the text that was parsed; one line.
     pub(super) shift: usize,
     /// Lines of the text that was parsed are those of the file, columns need not be.
@@ -211,6 +213,7 @@ pub(super) fn code_with<'a>(
         named.extend(statements::statements(&program, &scoping));
     }
     let types = types(&program);
+    let intl = intl::used(&program, &scoping);
 
     let mut text = source;
     if findings.is_empty() {
@@ -251,6 +254,7 @@ pub(super) fn code_with<'a>(
         content,
         requests,
         named,
+        intl,
         shift: 0,
         is_lowered,
         stands_for_common_js: false,
@@ -297,6 +301,7 @@ pub(super) fn json<'a>(path: &Path, source: &'a str) -> (Module<'a>, Vec<Finding
             content: Content::Json(text),
             requests: Vec::new(),
             named: Vec::new(),
+            intl: intl::Use::default(),
             shift: 0,
             is_lowered: false,
             stands_for_common_js: false,

@@ -174,6 +174,12 @@ impl Packages {
         nearest.is_some_and(|file| read_json(&file).get("type").and_then(serde_json::Value::as_str) == Some("module"))
     }
 
+    /// Whether the package of a module says what stands for a specifier here.
+    pub(super) fn replaces(&self, importer: &Path, specifier: &str) -> bool {
+        let own = self.root(&flat(&self.folder.join(importer)));
+        read_json(&own.join("package.json")).get("browser").and_then(|browser| browser.get(specifier)).is_some()
+    }
+
     /// The folder that the relative imports of a module stay in: that of its package, or the app's.
     fn root(&self, module: &Path) -> PathBuf {
         let parts: Vec<Component<'_>> = module.components().collect();

@@ -7,6 +7,8 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use super::node;
+
 /// What a specifier is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Specifier<'a> {
@@ -36,26 +38,23 @@ pub(super) fn classify(specifier: &str) -> Specifier<'_> {
     if specifier.starts_with('/') || specifier.contains(':') || specifier.contains('\\') || specifier.is_empty() {
         return Specifier::Absolute;
     }
-    let first = specifier.split('/').next().unwrap_or(specifier);
-    if BUILTINS.contains(&first) { Specifier::Builtin(specifier) } else { Specifier::Package }
+    // `events/` is a package, as Node has it.
+    if node::find(specifier).is_some() { Specifier::Builtin(specifier) } else { Specifier::Package }
 }
 
 /// What stands in for a module of Node.
 pub(super) fn builtin_remedy(name: &str) -> &'static str {
     match name.split('/').next().unwrap_or(name) {
-        "fs" | "path" => {
+        "fs" => {
             "scripts have no files: import JSON with `import data from \"./data.json\"`, or query an adapter with `ctx.db(name).query(sql, params)`"
         }
         "http" | "https" | "http2" | "net" | "tls" | "dns" | "dgram" => {
             "use the global `fetch` (hosts are listed under `fetch.allow` in `millrace.yaml`)"
         }
-        "crypto" => "use the global `crypto`: `randomUUID`, `getRandomValues`, `subtle.digest`",
-        "url" | "querystring" => "use the globals `URL` and `URLSearchParams`",
-        "util" | "string_decoder" | "buffer" => "use the globals `TextEncoder`, `TextDecoder`, `atob`, `btoa` and `structuredClone`",
-        "timers" => "use the global `setTimeout`",
-        "process" | "os" => "use `ctx.env` (names are listed under `env` in `millrace.yaml`)",
+        "crypto" => "use hashes, `createHmac`, `randomBytes` and the like of it, or the global `crypto`",
+        "os" => "use `ctx.env` (names are listed under `env` in `millrace.yaml`)",
         "console" => "use the global `console`, or `ctx.log`",
-        _ => "scripts have the ECMAScript built-ins, `fetch`, `URL`, `crypto`, timers, and `ctx` (`db`, `env`, `log`, `progress`)",
+        _ => "scripts have the ECMAScript built-ins, `fetch`, `URL`, `crypto`, timers, the pure modules of Node, and `ctx`",
     }
 }
 
@@ -177,47 +176,3 @@ fn same_but_for_case(folder: &Path, candidate: &Path) -> Option<String> {
     names.sort();
     names.into_iter().find(|found| found != name && found.eq_ignore_ascii_case(name)).map(|found| slashes(&parent.join(found)))
 }
-
-/// The modules of Node, by the first part of their names.
-const BUILTINS: [&str; 40] = [
-    "assert",
-    "async_hooks",
-    "buffer",
-    "child_process",
-    "cluster",
-    "console",
-    "constants",
-    "crypto",
-    "dgram",
-    "diagnostics_channel",
-    "dns",
-    "domain",
-    "events",
-    "fs",
-    "http",
-    "http2",
-    "https",
-    "inspector",
-    "module",
-    "net",
-    "os",
-    "path",
-    "perf_hooks",
-    "process",
-    "punycode",
-    "querystring",
-    "readline",
-    "repl",
-    "stream",
-    "string_decoder",
-    "sys",
-    "timers",
-    "tls",
-    "tty",
-    "url",
-    "util",
-    "v8",
-    "vm",
-    "worker_threads",
-    "zlib",
-];

@@ -1044,6 +1044,10 @@ const contextOf = (data, required) => {
   return freeze(ctx);
 };
 
+// What `process.env` of Node's modules reads; `null` while scripts are loaded.
+let environment = null;
+defineProperty(globalThis, Symbol.for('millrace.env'), { __proto__: null, get: () => environment, enumerable: false, configurable: false });
+
 // the call
 
 const programs = new ClosedMap(); // number of the script → { exports } or { promise } or { threw }
@@ -1069,6 +1073,7 @@ const begin = () => {
   indent = '';
   causesCount = repliesCount = lateRounds = tookCount = 0;
   message = outcome = answer = undefined;
+  environment = null;
   lastScript++;
   native.forget();
 };
@@ -1266,6 +1271,7 @@ return {
     message = given;
     const payload = withBigs(given.payload, member(given, 'payloadBigs'));
     const ctx = contextOf(withBigs(given.ctx, member(given, 'ctxBigs')), given.required);
+    environment = ctx.env;
     // The same object: in both, a variable that is not set throws.
     if (given.hasEnv) payload.env = ctx.env;
     callsAre(given.script, given.export, payload, ctx);

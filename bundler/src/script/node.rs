@@ -1,0 +1,93 @@
+//! The modules of Node: those that are pure come from packages (`scripts/node-modules` makes them), of the others a package gets functions
+//! that say so when they are called.
+
+use std::io::Read as _;
+
+use super::resolve;
+
+/// A module of Node.
+#[derive(Debug)]
+pub(super) struct Builtin {
+    /// Without `node:`.
+    pub(super) name: &'static str,
+    /// Without `node:` the name is that of a package.
+    needs_prefix: bool,
+    /// Scripts have it; of one that they have not, each function fails when it is called.
+    pub(super) is_given: bool,
+    /// The names of functions of it that fail when they are called.
+    pub(super) absent: &'static [&'static str],
+    packed: &'static [u8],
+}
+
+const BUILTINS: &[Builtin] = &include!("../../node/modules/table.rs");
+
+/// What a specifier of a module of Node begins with, and the path of one.
+pub(super) const PREFIX: &str = "node:";
+
+/// Stands in the module `process` for the names of the variables that the app lists.
+pub(super) const ENV: &str = "$MILLRACE_ENV";
+
+/// The globals of Node that are linked where a module names them, and the modules that export them.
+pub(super) const GLOBALS: [(&str, &str); 2] = [("Buffer", "buffer"), ("process", "process")];
+
+/// The module of Node behind a specifier.
+pub(super) fn find(specifier: &str) -> Option<&'static Builtin> {
+    let prefixed = specifier.strip_prefix(PREFIX);
+    let name = prefixed.unwrap_or(specifier);
+    BUILTINS.iter().find(|builtin| builtin.name == name && (prefixed.is_some() || !builtin.needs_prefix))
+}
+
+impl Builtin {
+    /// Its text as a module of ECMAScript. Each request in it is for another module of Node.
+    pub(super) fn text(&self) -> String {
+        unpacked(self.packed).replace("\"$HELP\"", &serde_json::Value::from(resolve::builtin_remedy(self.name)).to_string())
+    }
+}
+
+/// A text of `bundler/node` that is part of this program.
+pub(super) fn unpacked(packed: &[u8]) -> String {
+    let mut text = String::new();
+    // A test reads each of them.
+    let _ = flate2::read::GzDecoder::new(packed).read_to_string(&mut text);
+    text
+}
+
+/// The import of globals of Node, as one line without its end.
+pub(super) fn imports<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let module = |name: &str| GLOBALS.iter().find(|(global, _)| *global == name).map(|(_, module)| *module);
+    let imports = names.into_iter().filter_map(|name| match (name, module(name)?) {
+        ("process", module) => Some(format!("import process from \"{PREFIX}{module}\"; ")),
+        (name, module) => Some(format!("import {{ {name} }} from \"{PREFIX}{module}\"; ")),
+    });
+    imports.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_and_without_prefix() {
+        let is_given = |specifier| find(specifier).map(|builtin| builtin.is_given);
+        assert_eq!(
+            ["buffer", "node:buffer", "util/types", "node:fs", "fs/promises"].map(is_given),
+            [true, true, true, false, false].map(Some)
+        );
+        assert_eq!(["buffer/", "test", "node:nothing", "events/events.js"].map(is_given), [None; 4]);
+        assert_eq!(is_given("node:test"), Some(false));
+    }
+
+    #[test]
+    fn each_module_parses_and_imports_others_only() {
+        for builtin in BUILTINS {
+            let allocator = oxc::allocator::Allocator::default();
+            let path = std::path::PathBuf::from(format!("{PREFIX}{}", builtin.name));
+            assert!(!builtin.text().is_empty(), "{}", builtin.name);
+            let (module, findings) = super::super::module::code(&allocator, &path, allocator.alloc_str(&builtin.text()), true);
+            assert!(findings.is_empty(), "{}: {findings:?}", builtin.name);
+            for request in module.requests {
+                assert!(find(&request.specifier).is_some(), "{} imports {}", builtin.name, request.specifier);
+            }
+        }
+    }
+}
