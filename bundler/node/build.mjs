@@ -99,7 +99,7 @@ const linked = {
 };
 const options = {
   bundle: true, format: 'esm', platform: 'browser', mainFields: ['module', 'main'], target: 'es2023', charset: 'utf8', legalComments: 'none', write: false, metafile: true,
-  minifyWhitespace: true, minifySyntax: true, absWorkingDir: here, plugins: [patched, linked], inject: [`${here}globals.mjs`], define: { global: 'globalThis' },
+  minifyWhitespace: true, minifySyntax: true, keepNames: true, absWorkingDir: here, plugins: [patched, linked], inject: [`${here}globals.mjs`], define: { global: 'globalThis' },
   logLevel: 'error',
 };
 

@@ -8,7 +8,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use millrace_core::{app::App, ports::ScriptLoader};
+use millrace_core::{
+    app::App,
+    ports::{LoadCost, ScriptLoader},
+};
 
 mod adapter;
 mod app_settings;
@@ -109,6 +112,19 @@ pub struct Report {
     pub scripted: Vec<ScriptStatement>,
     /// How long the app's answers can be; `None` where a mistake other than an exceeded `budget` was found.
     pub sizes: Option<Sizes>,
+    /// How large the scripts are, in the order in which they are loaded.
+    pub script_sizes: Vec<ScriptSize>,
+}
+
+/// How large a script is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScriptSize {
+    /// The entry's path below the app's folder; [`Script::SHARED_PATH`](millrace_core::app::Script::SHARED_PATH) for what others share.
+    pub path: String,
+    /// The bytes of each package, and of each module of Node, in its program, by name; those of the app's own files have the name `""`.
+    pub packages: BTreeMap<String, u64>,
+    /// What loading it took; `None` where it was not loaded.
+    pub load: Option<LoadCost>,
 }
 
 /// The SQL that creates an adapter's database.
@@ -166,7 +182,20 @@ fn bundle_with(folder: &Path, options: &Options, loader: Option<&dyn ScriptLoade
         let (diagnostics, origins, seeds, tenants) = (findings.into_sorted(), Vec::new(), Vec::new(), Vec::new());
         let (lock, statements) = (None, Vec::new());
         let (places, scripted) = (BTreeMap::new(), Vec::new());
-        return Report { app: None, diagnostics, files, origins, seeds, tenants, lock, statements, places, scripted, sizes: None };
+        return Report {
+            app: None,
+            diagnostics,
+            files,
+            origins,
+            seeds,
+            tenants,
+            lock,
+            statements,
+            places,
+            scripted,
+            sizes: None,
+            script_sizes: Vec::new(),
+        };
     };
     let mut compiler = compiler::Compiler::new(tree, options, loader);
     let app = order::compile(&mut compiler).filter(|_| !compiler.findings.has_errors());
@@ -186,6 +215,7 @@ fn bundle_with(folder: &Path, options: &Options, loader: Option<&dyn ScriptLoade
         places: compiler.places,
         scripted: compiler.scripted,
         sizes: compiler.sizes,
+        script_sizes: std::mem::take(&mut compiler.links.sizes),
     }
 }
 

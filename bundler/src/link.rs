@@ -5,6 +5,7 @@ use std::{ops::Range, path::Path};
 use millrace_core::app::{Script, ScriptRef};
 
 use crate::{
+    ScriptSize,
     compiler::Compiler,
     links::{LinkedScript, ScriptStatement},
     names::{all_of, meant},
@@ -137,6 +138,7 @@ impl Compiler<'_> {
                 self.links.statements.extend(statements.into_iter().map(|place| ScriptStatement { script: index, place }));
                 linked.warnings.into_iter().for_each(|warning| self.findings.push(warning));
                 self.links.waits.push(linked.waits);
+                self.links.sizes.push(ScriptSize { path: path.to_owned(), packages: linked.packages, load: None });
                 self.links.scripts.push(Script {
                     path: path.to_owned(),
                     program: script::with_env(linked.program, &self.links.env),

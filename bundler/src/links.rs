@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use millrace_core::app::Script;
 
 use crate::{
-    Diagnostic, Severity,
+    Diagnostic, ScriptSize, Severity,
     script::{IntlUse, ScriptReference, intl},
 };
 
@@ -18,6 +18,8 @@ pub(crate) struct Links {
     pub(crate) waits: Vec<Option<Diagnostic>>,
     /// By path; `None` where a script could not be linked, which has been said.
     pub(crate) known: BTreeMap<String, Option<LinkedScript>>,
+    /// How large they are, in their order.
+    pub(crate) sizes: Vec<ScriptSize>,
     /// The parts of the app that they name.
     pub(crate) named: Vec<ScriptReference>,
     /// The variables and secrets that the app lists.
@@ -84,6 +86,7 @@ impl Links {
             }
             self.scripts.push(Script { path: Script::SHARED_PATH.to_owned(), program: String::new(), map: None });
             self.waits.push(None);
+            self.sizes.push(ScriptSize { path: Script::SHARED_PATH.to_owned(), ..ScriptSize::default() });
             Intl { index: self.scripts.len() - 1, locales, parts: BTreeSet::new() }
         });
         intl.parts.extend(used.parts);
@@ -115,6 +118,9 @@ impl Links {
             && let Some(script) = self.scripts.get_mut(*index)
         {
             script.program = intl::program(locales, parts);
+            if let Some(size) = self.sizes.get_mut(*index) {
+                size.packages.insert("Intl".to_owned(), script.program.len() as u64);
+            }
         }
         std::mem::take(&mut self.scripts)
     }

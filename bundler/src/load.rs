@@ -18,8 +18,11 @@ pub(crate) fn check(compiler: &mut Compiler<'_>, scripts: &[Script], loader: &dy
         return;
     }
     let waits = compiler.links.take_waits();
-    for ((script, load), waits) in scripts.iter().zip(loader.load(scripts)).zip(waits) {
-        let ScriptLoad { fault, awaits, took } = load;
+    for (index, ((script, load), waits)) in scripts.iter().zip(loader.load(scripts)).zip(waits).enumerate() {
+        let ScriptLoad { fault, awaits, took, cost } = load;
+        if let Some(size) = compiler.links.sizes.get_mut(index) {
+            size.load = Some(cost);
+        }
         if let Some(fault) = fault {
             let found = failed(compiler, script, &fault);
             compiler.findings.push(found);

@@ -26,7 +26,7 @@
 //! What the engine does not know is lowered: types, decorators, `accessor`, JSX; see `lower` and `settings`.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs, panic,
     path::{Path, PathBuf},
     thread,
@@ -77,6 +77,8 @@ pub struct Linked {
     pub warnings: Vec<Diagnostic>,
     /// The exports that are plainly no functions, and what to say where one is used as such.
     pub(crate) values: Vec<(String, Diagnostic)>,
+    /// The bytes of each package that are part of it, by name; those of the app's own files have the name `""`.
+    pub(crate) packages: BTreeMap<String, u64>,
     /// What it uses of `Intl` and the methods of locales.
     pub intl: Option<IntlUse>,
 }
@@ -141,12 +143,13 @@ fn link_here(folder: &Path, entry: &Path, named: &mut Vec<ScriptReference>) -> R
     let waits = waits(&graph, &kept, &entry);
     warnings.extend(graph.assigned_in_calls());
     let intl = intl_use(&graph, &kept, &mut warnings);
-    if let Some(error) = warnings.iter().find(|found| found.severity == Severity::Error) {
-        return Err(vec![error.clone()]);
+    let errors: Vec<Diagnostic> = warnings.iter().filter(|found| found.severity == Severity::Error).cloned().collect();
+    if !errors.is_empty() {
+        return Err(sorted(errors));
     }
     let values = graph.modules[0].values();
-    let (program, map) = print::program(&allocator, graph, &kept);
-    Ok(Linked { program, exports, files, map, waits, warnings, values, intl })
+    let print::Printed { program, map, packages } = print::program(&allocator, graph, &kept);
+    Ok(Linked { program, exports, files, map, waits, warnings, values, packages, intl })
 }
 
 /// What the statements that the program needs use of `Intl`. What scripts do not have of it is said.
@@ -171,7 +174,7 @@ fn intl_use(graph: &graph::Graph<'_>, kept: &graph::Kept, said: &mut Vec<Diagnos
             found.locales.push((locale.clone(), place(*span, format!("the app does not have the locale `{locale}`"), help)));
         }
         if let (Some(span), None) = (module.intl.compared.iter().find(|span| is_kept(**span)), &found.compared) {
-            let warning = place(*span, String::new(), "let the database sort, compare by a key, or name one of these languages");
+            let warning = place(*span, String::new(), "let the database sort, or name a language whose order they have, such as `en`");
             found.compared = Some(Diagnostic { severity: Severity::Warning, ..warning });
         }
     }

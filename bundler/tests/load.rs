@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use millrace_bundler::{Report, bundle, bundle_and_load};
 use millrace_core::{
     app::Script,
-    ports::{Ambient, LoadFault, ScriptLoad, ScriptLoader, TakenAtLoad},
+    ports::{Ambient, LoadCost, LoadFault, ScriptLoad, ScriptLoader, TakenAtLoad},
 };
 
 use crate::support;
@@ -43,6 +43,29 @@ fn threw(message: &str, stack: String) -> ScriptLoad {
 
 fn took(what: Ambient, stack: Option<String>) -> ScriptLoad {
     ScriptLoad { took: vec![TakenAtLoad { what, stack }], ..ScriptLoad::default() }
+}
+
+#[test]
+fn what_a_script_is_made_of_is_counted() {
+    let cost = LoadCost { micros: 7, memory_bytes: 1024 };
+    let files = [
+        (
+            "app/tools/a/handler.ts",
+            "import { used } from 'p'; import { join } from 'node:path'; export default () => used + join('a', 'b');",
+        ),
+        ("app/tools/b/handler.ts", "export default () => (5).toLocaleString();"),
+        ("node_modules/p/package.json", r#"{ "name": "p", "type": "module", "main": "index.js" }"#),
+        ("node_modules/p/index.js", "export const used = 'used'; export const unused = 'this is longer than what is used of it'"),
+    ];
+    let report = loaded(&files, &[("app/tools/a/handler.ts", &|_| ScriptLoad { cost, ..ScriptLoad::default() })]);
+    assert_eq!(support::told(&report), "");
+    let [a, shared, b] = report.script_sizes.as_slice() else { panic!("{:?}", report.script_sizes) };
+    assert_eq!((a.path.as_str(), a.load), ("app/tools/a/handler.ts", Some(cost)));
+    assert_eq!(a.packages.keys().filter(|name| !name.starts_with("node:#")).collect::<Vec<_>>(), ["", "node:path", "node:process", "p"]);
+    assert!((10..40).contains(&a.packages["p"]), "{:?}", a.packages);
+    assert!(a.packages["node:path"] > 1000);
+    assert_eq!((shared.path.as_str(), shared.packages.keys().map(String::as_str).collect::<Vec<_>>()), (Script::SHARED_PATH, vec!["Intl"]));
+    assert_eq!(b.packages.keys().map(String::as_str).collect::<Vec<_>>(), [""]);
 }
 
 const ROOT: [(&str, &str); 2] = [("millrace.yaml", "name: shop"), ("package.json", "{}")];

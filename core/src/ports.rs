@@ -42,7 +42,7 @@ pub use script_engine::{
     CallStore, Fetched, Invocation, LogLevel, LogReader, Redirect, Reply, Returned, ScriptEngine, ScriptFault, ScriptHost, Thrown,
     ToolErrorReply,
 };
-pub use script_loader::{Ambient, LoadFault, ScriptLoad, ScriptLoader, TakenAtLoad};
+pub use script_loader::{Ambient, LoadCost, LoadFault, ScriptLoad, ScriptLoader, TakenAtLoad};
 pub use secret_store::SecretStore;
 pub use state_store::{Counted, Entered, Exactness, Places, StateStore};
 pub use token_verifier::{Claims, Introspection, TokenKeys, TokenPolicy, TokenRefusal, TokenVerifier, claim_at};

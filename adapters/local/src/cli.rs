@@ -93,7 +93,7 @@ pub(crate) struct Check {
     /// Warn only of what this client does not take; may be repeated. Without it, those of `clients` in millrace.yaml, or all
     #[arg(long = "client", value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(millrace_bundler::clients::names()))]
     pub(crate) clients: Vec<String>,
-    /// Print how long the list of the tools and the answers of each tool can be, as with a `budget` in millrace.yaml
+    /// Print how long the list of the tools and the answers of each tool can be, as with a `budget` in millrace.yaml, and how large the scripts are
     #[arg(long)]
     pub(crate) sizes: bool,
     /// Print JSON

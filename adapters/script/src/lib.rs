@@ -75,6 +75,7 @@ impl ScriptEngine for Engine {
     }
 }
 
+#[cfg(not(target_arch = "wasm32"))]
 impl ScriptLoader for Engine {
     fn load(&self, scripts: &[Script]) -> Vec<ScriptLoad> {
         self.pool.try_load(scripts).unwrap_or_else(|fault| {

@@ -136,6 +136,7 @@ impl Pool {
     }
 
     /// What comes of evaluating scripts.
+    #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn try_load(&self, scripts: &[Script]) -> Result<Vec<ScriptLoad>, ScriptFault> {
         program::try_load(&self.base()?, scripts).map_err(|fault| does_not_start(&fault))
     }

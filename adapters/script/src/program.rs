@@ -8,7 +8,7 @@ use std::{
 use millrace_core::{
     Json,
     app::Script,
-    ports::{Ambient, LoadFault, ScriptFault, ScriptLoad, TakenAtLoad},
+    ports::{Ambient, LoadCost, LoadFault, ScriptFault, ScriptLoad, TakenAtLoad},
 };
 use millrace_engine::{Fault, Frame, Host, Image, Limits, Loader, Message, Step};
 use serde_json::json;
@@ -98,13 +98,14 @@ pub(crate) fn load(base: &Arc<Image>, scripts: &[Script]) -> Result<Program, Fau
 }
 
 /// Evaluates scripts to see what comes of it.
+#[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn try_load(base: &Arc<Image>, scripts: &[Script]) -> Result<Vec<ScriptLoad>, Fault> {
     let mut loader = Loader::on(base, LOADING)?;
     let mut is_whole = true;
     let mut loads = Vec::with_capacity(scripts.len());
     for (index, script) in scripts.iter().enumerate() {
         let mut load = try_one(&mut loader, index, script);
-        if load != ScriptLoad::default() {
+        if !load.is_loaded() {
             // It may have been another one's fault.
             renew(&mut loader, scripts)?;
             if !is_whole || index > 0 {
@@ -122,25 +123,30 @@ pub(crate) fn try_load(base: &Arc<Image>, scripts: &[Script]) -> Result<Vec<Scri
 fn renew(loader: &mut Loader, scripts: &[Script]) -> Result<(), Fault> {
     loader.discard()?;
     for (index, script) in scripts.iter().enumerate().filter(|(_, script)| script.is_shared()) {
-        // What is wrong with one is said where it is loaded itself.
-        let _ = try_one(loader, index, script);
+        // What is wrong with it is said where it is loaded itself.
+        let _ = loader.script(&meta(index, script, false), &script.program, &LoadHost::default());
     }
     Ok(())
 }
 
+#[cfg(not(target_arch = "wasm32"))]
 fn try_one(loader: &mut Loader, index: usize, script: &Script) -> ScriptLoad {
     let host = LoadHost::default();
+    let before = loader.memory_bytes().unwrap_or_default();
+    let started = std::time::Instant::now();
     let step = loader.script(&meta(index, script, true), &script.program, &host);
+    let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+    let cost = LoadCost { micros, memory_bytes: loader.memory_bytes().unwrap_or_default().saturating_sub(before) as u64 };
     let asks = loader.asks();
     let took = host.took.take();
-    let failed = |message: String, stack| ScriptLoad { fault: Some(LoadFault { message, stack }), awaits: false, took: Vec::new() };
+    let failed = |message: String, stack| ScriptLoad { fault: Some(LoadFault { message, stack }), awaits: false, took: Vec::new(), cost };
     match step {
-        Ok(Step::Done(text)) if text == LOADED => ScriptLoad { fault: None, awaits: false, took },
+        Ok(Step::Done(text)) if text == LOADED => ScriptLoad { fault: None, awaits: false, took, cost },
         // Answers may be what it waits for.
         Ok(Step::Waits)
             if asks.iter().any(|question| matches!(question.kind, ask::FETCH | ask::QUERY | ask::TIMER | ask::CACHE | ask::CRYPTO)) =>
         {
-            ScriptLoad { fault: None, awaits: true, took }
+            ScriptLoad { fault: None, awaits: true, took, cost }
         }
         Ok(Step::Waits | Step::Late) => failed(String::from("a module waits for a promise that nothing can settle"), None),
         Ok(Step::Done(text) | Step::Threw(text)) => {
@@ -152,6 +158,7 @@ fn try_one(loader: &mut Loader, index: usize, script: &Script) -> ScriptLoad {
 }
 
 /// What a script uses up that cannot be loaded.
+#[cfg(not(target_arch = "wasm32"))]
 fn too_much(fault: &Fault) -> String {
     match fault {
         Fault::Fuel => {

@@ -77,8 +77,10 @@ pub(crate) fn covering(tag: &str) -> Option<&'static str> {
 
 /// Whether scripts order texts as a language does.
 pub(crate) fn is_ordered(tag: &str) -> bool {
-    let language = tag.split(['-', '_']).next().unwrap_or_default();
-    ORDERED.iter().any(|ordered| ordered.eq_ignore_ascii_case(language))
+    let tag = tag.to_ascii_lowercase().replace('_', "-");
+    let language = tag.split('-').next().unwrap_or_default();
+    // Canada's French compares marks from the end, and an extension can name another order.
+    ORDERED.contains(&language) && tag != "fr-ca" && !tag.contains("-co-")
 }
 
 /// The program of the script.
@@ -226,6 +228,33 @@ impl<'a> Visit<'a> for Users<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn parts(source: &str) -> (Vec<Part>, Vec<String>, usize) {
+        let allocator = oxc::allocator::Allocator::default();
+        let program = oxc::parser::Parser::new(&allocator, source, oxc::span::SourceType::ts()).parse().program;
+        let scoping = oxc::semantic::SemanticBuilder::new_compiler().build(&program).semantic.into_scoping();
+        let found = used(&program, &scoping);
+        let absent = found.absent.into_iter().map(|(message, ..)| message).collect();
+        (found.parts.into_iter().map(|(part, _)| part).collect(), absent, found.compared.len())
+    }
+
+    #[test]
+    fn what_is_used() {
+        let none = Vec::<String>::new();
+        assert_eq!(parts("a.localeCompare(b)"), (vec![Part::Order], none.clone(), 1));
+        assert_eq!(parts("a.localeCompare(b, \"de-CH\", { numeric: true })"), (vec![Part::Order], none.clone(), 0));
+        assert_eq!(parts("a.localeCompare(b, undefined, { numeric: true })"), (vec![Part::Order], none.clone(), 1));
+        let refused = |locale: &str| vec![format!("scripts do not have the order of texts of `{locale}`")];
+        assert_eq!(parts("a.localeCompare(b, [\"en\", \"sv\"])"), (vec![Part::Order], refused("sv"), 0));
+        assert_eq!(parts("new Intl.Collator(\"fr-CA\").compare"), (vec![Part::Formats], refused("fr-CA"), 0));
+        assert_eq!(parts("new Intl.Collator(\"de-u-co-phonebk\")"), (vec![Part::Formats], refused("de-u-co-phonebk"), 0));
+        assert_eq!(parts("a.toLocaleUpperCase(); b.toUpperCase()"), (vec![], none.clone(), 0));
+        assert_eq!(parts("a.toLocaleUpperCase(\"tr-TR\")").1.len(), 1);
+        assert_eq!(parts("new Intl.Segmenter(\"en\")").0, [Part::Segments, Part::Formats]);
+        assert_eq!(parts("function f(Intl: any) { return Intl.DisplayNames }; let x: Intl.NumberFormat"), (vec![], none.clone(), 0));
+        assert_eq!(parts("typeof Intl"), (vec![Part::Formats], none, 0));
+        assert_eq!(parts("new Intl.DisplayNames()").1, ["scripts do not have `Intl.DisplayNames`"]);
+    }
 
     #[test]
     fn locales_with_data() {

@@ -1,5 +1,7 @@
 //! The modules of a script as one expression.
 
+use std::collections::BTreeMap;
+
 use millrace_core::app::{MappedPlace, ScriptMap};
 use oxc::{
     allocator::{Allocator, ArenaVec},
@@ -20,11 +22,19 @@ use super::{
     graph::{Binding, Graph, Kept, Resolution},
     module::{Code, Content},
     name::{self, Names},
-    resolve,
+    node, resolve,
 };
 
+/// A program, and what is known of it.
+pub(super) struct Printed {
+    pub(super) program: String,
+    pub(super) map: ScriptMap,
+    /// The bytes of each package, by name.
+    pub(super) packages: BTreeMap<String, u64>,
+}
+
 /// Prints the program, and says where its code comes from.
-pub(super) fn program<'a>(allocator: &'a Allocator, mut graph: Graph<'a>, kept: &Kept) -> (String, ScriptMap) {
+pub(super) fn program<'a>(allocator: &'a Allocator, mut graph: Graph<'a>, kept: &Kept) -> Printed {
     let order = &kept.modules;
     let names = name::names(&graph, order);
     let waits = order.iter().any(|module| graph.modules[*module].code().is_some_and(|code| code.awaits.is_some()));
@@ -48,7 +58,7 @@ pub(super) fn program<'a>(allocator: &'a Allocator, mut graph: Graph<'a>, kept: 
     }
     let exports = exports(&graph, &names);
 
-    let mut map = ScriptMap::default();
+    let (mut map, mut packages) = (ScriptMap::default(), BTreeMap::new());
     let mut lines = out.matches('\n').count();
     for (position, &module) in order.iter().enumerate() {
         if position > 0 {
@@ -82,10 +92,20 @@ pub(super) fn program<'a>(allocator: &'a Allocator, mut graph: Graph<'a>, kept: 
             }
         }
         lines += out[start..].matches('\n').count();
+        *packages.entry(package_of(&map.files[file as usize]).to_owned()).or_default() += (out.len() - start) as u64;
     }
     out.push_str(&format!("\nreturn {exports};\n}})\n"));
     map.places.sort_by_key(|place| (place.line, place.column));
-    (out, map)
+    Printed { program: out, map, packages }
+}
+
+/// The name of the package that a file belongs to, or the module of Node that it is; `""` for the app's own.
+fn package_of(path: &str) -> &str {
+    match path.rsplit_once("node_modules/") {
+        Some((_, inside)) => super::package(inside),
+        None if path.starts_with(node::PREFIX) => path,
+        None => "",
+    }
 }
 
 /// The new names of a module's symbols.

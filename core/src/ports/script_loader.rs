@@ -11,6 +11,25 @@ pub struct ScriptLoad {
     pub awaits: bool,
     /// What modules took that is not the same at every time and place, each place once.
     pub took: Vec<TakenAtLoad>,
+    /// What it took.
+    pub cost: LoadCost,
+}
+
+impl ScriptLoad {
+    /// Whether the script is part of the loaded app, so that each call begins with what its modules have computed.
+    #[must_use]
+    pub fn is_loaded(&self) -> bool {
+        self.fault.is_none() && !self.awaits && self.took.is_empty()
+    }
+}
+
+/// What loading a script took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LoadCost {
+    /// Microseconds of this machine.
+    pub micros: u64,
+    /// Bytes of memory that it added to the loaded app, which each call begins with.
+    pub memory_bytes: u64,
 }
 
 /// What a module threw, or the limit that it used up.

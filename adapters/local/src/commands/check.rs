@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fs};
 
 use millrace_bundler::{
-    AnswerSize, LOCK_FILE, ListSize, Lock, Report, Severity, Sizes, ToolStatement, sign_in_summary, statement::Dialect, tokens,
+    AnswerSize, LOCK_FILE, ListSize, Lock, Report, ScriptSize, Severity, Sizes, ToolStatement, sign_in_summary, statement::Dialect, tokens,
 };
 use millrace_catalogue::find;
 use millrace_core::{
@@ -99,6 +99,7 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
             "connections": connections.iter().map(connection).collect::<Vec<_>>(),
             "sign_in": report.app.as_ref().filter(|_| !has_errors).and_then(sign_in_summary),
             "sizes": report.sizes.as_ref().map(sizes),
+            "scripts": report.script_sizes.iter().map(script_size).collect::<Vec<_>>(),
             "audits": audits.iter().map(|audit| json!({ "adapter": audit.adapter, "error": audit.problem })).collect::<Vec<_>>(),
             "statements": refused.iter().map(|refused| json!({ "tool": refused.tool, "place": refused.place, "error": refused.problem })).collect::<Vec<_>>(),
         }))?;
@@ -108,6 +109,9 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
         }
         if let Some(sizes) = report.sizes.as_ref().filter(|sizes| arguments.sizes || sizes.has_budget) {
             print_sizes(sizes)?;
+        }
+        if arguments.sizes && !report.script_sizes.is_empty() {
+            print_script_sizes(&report.script_sizes)?;
         }
         for Connection { adapter, connector, failure } in &connections {
             match failure {
@@ -322,6 +326,46 @@ fn print_sizes(sizes: &Sizes) -> CommandResult {
         lines.push(format!("  {tool:tools$}  {bytes:>8}  {file:files$}  {limit}").trim_end().to_owned());
     }
     print(lines.join("\n"))
+}
+
+/// The most packages of a script that are named.
+const MOST_PACKAGES: usize = 5;
+
+fn print_script_sizes(scripts: &[ScriptSize]) -> CommandResult {
+    let whole = |script: &ScriptSize| script.packages.values().sum::<u64>();
+    let memory: u64 = scripts.iter().filter_map(|script| script.load).map(|load| load.memory_bytes).sum();
+    let mut lines =
+        vec![format!("Scripts: bytes of the program, milliseconds of loading, KB of memory ({} in all), and the packages:", memory >> 10)];
+    let widest = scripts.iter().map(|script| script.path.chars().count()).max().unwrap_or(0).min(64);
+    for script in scripts {
+        let load = script.load.map_or_else(
+            || format!("{:>8}  {:>6}", "-", "-"),
+            |load| format!("{:>8.1}  {:>6}", load.micros as f64 / 1000.0, load.memory_bytes >> 10),
+        );
+        let mut packages: Vec<(&String, u64)> =
+            script.packages.iter().filter(|(name, _)| !name.is_empty()).map(|(name, bytes)| (name, *bytes)).collect();
+        packages.sort_by_key(|(name, bytes)| (std::cmp::Reverse(*bytes), (*name).clone()));
+        let mut named: Vec<String> = packages.iter().take(MOST_PACKAGES).map(|(name, bytes)| format!("{name} {bytes}")).collect();
+        if packages.len() > MOST_PACKAGES {
+            named.push(format!("{} more", packages.len() - MOST_PACKAGES));
+        }
+        let path = &script.path;
+        lines.push(format!("  {path:widest$}  {:>9}  {load}  {}", whole(script), named.join(", ")).trim_end().to_owned());
+    }
+    print(lines.join("\n"))
+}
+
+fn script_size(script: &ScriptSize) -> Json {
+    let own = script.packages.get("").copied().unwrap_or_default();
+    let packages: BTreeMap<&String, u64> =
+        script.packages.iter().filter(|(name, _)| !name.is_empty()).map(|(name, bytes)| (name, *bytes)).collect();
+    json!({
+        "path": script.path,
+        "own_bytes": own,
+        "packages": packages,
+        "load_ms": script.load.map(|load| load.micros as f64 / 1000.0),
+        "memory_bytes": script.load.map(|load| load.memory_bytes),
+    })
 }
 
 fn sizes(sizes: &Sizes) -> Json {

@@ -88,6 +88,14 @@ impl Loader {
         block(self.instance.evaluate(Frame { head: meta, tail: Some(source.as_bytes()) }, self.limits, host))
     }
 
+    /// How much memory the engine uses with what was evaluated, in bytes.
+    ///
+    /// # Errors
+    /// [`Fault::Broken`] where the engine does not say.
+    pub fn memory_bytes(&self) -> Result<usize, Fault> {
+        self.instance.top()
+    }
+
     /// What scripts have asked for since this was called last: what takes time.
     pub fn asks(&mut self) -> Vec<Ask> {
         self.instance.asks()
