@@ -29,13 +29,15 @@ mod limit;
 mod parts;
 mod pool;
 mod program;
+#[cfg(not(target_arch = "wasm32"))]
+mod trial;
 mod wire;
 
 use std::rc::Rc;
 
 use millrace_core::{
     app::Script,
-    ports::{Invocation, LoadFault, LocalFuture, Returned, ScriptEngine, ScriptFault, ScriptLoad, ScriptLoader},
+    ports::{Invocation, LocalFuture, Returned, ScriptEngine, ScriptFault},
 };
 
 pub use limit::UNITS_PER_LOOP;
@@ -72,19 +74,5 @@ impl ScriptEngine for Engine {
 
     fn prepare(&self, scripts: &[Script]) {
         self.pool.warm(scripts);
-    }
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-impl ScriptLoader for Engine {
-    fn load(&self, scripts: &[Script]) -> Vec<ScriptLoad> {
-        self.pool.try_load(scripts).unwrap_or_else(|fault| {
-            let message = match fault {
-                ScriptFault::Broken(message) => message,
-                other => format!("{other:?}"),
-            };
-            let fault = Some(LoadFault { message, stack: None });
-            scripts.iter().map(|_| ScriptLoad { fault: fault.clone(), ..ScriptLoad::default() }).collect()
-        })
     }
 }

@@ -10,10 +10,7 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use millrace_core::{
-    app::Script,
-    ports::{ScriptFault, ScriptLoad},
-};
+use millrace_core::{app::Script, ports::ScriptFault};
 use millrace_engine::{Fault, Image, Instance};
 
 use crate::program::{self, Program};
@@ -135,13 +132,7 @@ impl Pool {
         Ok(program)
     }
 
-    /// What comes of evaluating scripts.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub(crate) fn try_load(&self, scripts: &[Script]) -> Result<Vec<ScriptLoad>, ScriptFault> {
-        program::try_load(&self.base()?, scripts).map_err(|fault| does_not_start(&fault))
-    }
-
-    fn base(&self) -> Result<Arc<Image>, ScriptFault> {
+    pub(crate) fn base(&self) -> Result<Arc<Image>, ScriptFault> {
         if let Some(base) = &*self.base.borrow() {
             return Ok(Arc::clone(base));
         }
@@ -192,7 +183,7 @@ fn most_idle(program: &Option<Rc<Program>>) -> usize {
     if cfg!(target_arch = "wasm32") { (IDLE_BYTES / size).clamp(1, MAX_IDLE) } else { MAX_IDLE }
 }
 
-fn does_not_start(fault: &Fault) -> ScriptFault {
+pub(crate) fn does_not_start(fault: &Fault) -> ScriptFault {
     ScriptFault::Broken(format!("the script engine does not start: {fault:?}"))
 }
 

@@ -8,16 +8,14 @@ use std::{
 use millrace_core::{
     Json,
     app::Script,
-    ports::{Ambient, LoadCost, LoadFault, ScriptFault, ScriptLoad, TakenAtLoad},
+    ports::{Ambient, ScriptFault, TakenAtLoad},
 };
 use millrace_engine::{Fault, Frame, Host, Image, Limits, Loader, Message, Step};
 use serde_json::json;
 
 use crate::{
-    bridge,
-    limit::UNITS_PER_LOOP,
-    parts,
-    wire::{self, ask, say},
+    bridge, parts,
+    wire::{self, say},
 };
 
 /// What stands around every script.
@@ -33,10 +31,11 @@ const PRELUDE: &str = concat!(
 
 /// What evaluating the scripts of an app may use up: the work is that of each script, the memory is that of all of them together. What does not
 /// fit is left to the calls.
-const LOADING: Limits = Limits { fuel: 200_000_000, memory_bytes: if cfg!(target_arch = "wasm32") { 24 << 20 } else { 128 << 20 } };
+pub(crate) const LOADING: Limits =
+    Limits { fuel: 200_000_000, memory_bytes: if cfg!(target_arch = "wasm32") { 24 << 20 } else { 128 << 20 } };
 
 /// What the prelude says of a script that can be part of an image.
-const LOADED: &str = "loaded";
+pub(crate) const LOADED: &str = "loaded";
 
 /// The scripts of an app as calls take them.
 pub(crate) struct Program {
@@ -97,78 +96,14 @@ pub(crate) fn load(base: &Arc<Image>, scripts: &[Script]) -> Result<Program, Fau
     }
 }
 
-/// Evaluates scripts to see what comes of it.
-#[cfg(not(target_arch = "wasm32"))]
-pub(crate) fn try_load(base: &Arc<Image>, scripts: &[Script]) -> Result<Vec<ScriptLoad>, Fault> {
-    let mut loader = Loader::on(base, LOADING)?;
-    let mut is_whole = true;
-    let mut loads = Vec::with_capacity(scripts.len());
-    for (index, script) in scripts.iter().enumerate() {
-        let mut load = try_one(&mut loader, index, script);
-        if !load.is_loaded() {
-            // It may have been another one's fault.
-            renew(&mut loader, scripts)?;
-            if !is_whole || index > 0 {
-                load = try_one(&mut loader, index, script);
-                renew(&mut loader, scripts)?;
-            }
-            is_whole = false;
-        }
-        loads.push(load);
-    }
-    Ok(loads)
-}
-
 /// Begins anew, with the script that the others need.
-fn renew(loader: &mut Loader, scripts: &[Script]) -> Result<(), Fault> {
+pub(crate) fn renew(loader: &mut Loader, scripts: &[Script]) -> Result<(), Fault> {
     loader.discard()?;
     for (index, script) in scripts.iter().enumerate().filter(|(_, script)| script.is_shared()) {
         // What is wrong with it is said where it is loaded itself.
         let _ = loader.script(&meta(index, script, false), &script.program, &LoadHost::default());
     }
     Ok(())
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-fn try_one(loader: &mut Loader, index: usize, script: &Script) -> ScriptLoad {
-    let host = LoadHost::default();
-    let before = loader.memory_bytes().unwrap_or_default();
-    let started = std::time::Instant::now();
-    let step = loader.script(&meta(index, script, true), &script.program, &host);
-    let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-    let cost = LoadCost { micros, memory_bytes: loader.memory_bytes().unwrap_or_default().saturating_sub(before) as u64 };
-    let asks = loader.asks();
-    let took = host.took.take();
-    let failed = |message: String, stack| ScriptLoad { fault: Some(LoadFault { message, stack }), awaits: false, took: Vec::new(), cost };
-    match step {
-        Ok(Step::Done(text)) if text == LOADED => ScriptLoad { fault: None, awaits: false, took, cost },
-        // Answers may be what it waits for.
-        Ok(Step::Waits)
-            if asks.iter().any(|question| matches!(question.kind, ask::FETCH | ask::QUERY | ask::TIMER | ask::CACHE | ask::CRYPTO)) =>
-        {
-            ScriptLoad { fault: None, awaits: true, took, cost }
-        }
-        Ok(Step::Waits | Step::Late) => failed(String::from("a module waits for a promise that nothing can settle"), None),
-        Ok(Step::Done(text) | Step::Threw(text)) => {
-            let wire::Escaped { message, stack, .. } = wire::escaped(&text);
-            failed(message, stack)
-        }
-        Err(fault) => failed(too_much(&fault), None),
-    }
-}
-
-/// What a script uses up that cannot be loaded.
-#[cfg(not(target_arch = "wasm32"))]
-fn too_much(fault: &Fault) -> String {
-    match fault {
-        Fault::Fuel => {
-            format!("its modules do more work than {} rounds of a loop are", LOADING.fuel / UNITS_PER_LOOP)
-        }
-        Fault::Memory => format!("its modules take more than {} MB of memory", LOADING.memory_bytes >> 20),
-        Fault::Stack => String::from("its modules nest their calls too deep"),
-        Fault::Stopped => String::from("it was stopped"),
-        Fault::Broken(text) => format!("the script engine failed: {text}"),
-    }
 }
 
 /// The prelude catches what a script throws while it is evaluated: what is thrown before is of its text.
@@ -179,9 +114,9 @@ pub(crate) fn does_not_compile(script: &Script, text: &str) -> ScriptFault {
 
 /// The host of scripts that are being evaluated: what is pure is answered, everything else is for a call.
 #[derive(Default)]
-struct LoadHost {
+pub(crate) struct LoadHost {
     was_asked: Cell<bool>,
-    took: RefCell<Vec<TakenAtLoad>>,
+    pub(crate) took: RefCell<Vec<TakenAtLoad>>,
 }
 
 impl LoadHost {
