@@ -238,6 +238,18 @@ fn programs_do_what_modules_do() {
             r#"["E","E",false]"#,
         ),
         (
+            "globals of Node, by their names and as members of the global object",
+            &[
+                (
+                    "a.ts",
+                    "import { own } from './b'; export default () => [globalThis.process?.platform, typeof process.env, self.process.argv, own]",
+                ),
+                ("b.ts", "const process = { own: 1 }; export const own = [process.own, typeof globalThis.process]"),
+            ],
+            "m.default()",
+            r#"["linux","object",[],[1,"undefined"]]"#,
+        ),
+        (
             "top-level await",
             &[("a.ts", "import { v } from './b'; export default () => v"), ("b.ts", "export const v = await Promise.resolve(6)")],
             "m.default()",

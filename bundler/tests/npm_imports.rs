@@ -756,11 +756,14 @@ fn settings_of_typescript_take_part() {
         ("lib/one.ts", "export const one = 1"),
         ("lib/two.cjs", "module.exports = 2"),
         ("tsconfig.json", r#"{ "extends": "./base.json", "compilerOptions": { "baseUrl": ".", "paths": { "@lib/*": ["lib/*"] } } }"#),
-        ("base.json", r#"{ "compilerOptions": { "experimentalDecorators": true, "jsx": "react", "jsxFactory": "make" } }"#),
+        ("base.json", r#"{ "extends": ["./base/deep"], "compilerOptions": { "jsx": "react", "jsxFactory": "make" } }"#),
+        ("base/deep.json", r#"{ "compilerOptions": { "experimentalDecorators": true } }"#),
     ]);
     let linked = linked(&folder, "t/a.ts");
     assert_eq!(result(&linked, ""), r#"[1,2,["p",{"id":"x"},"y"],["m"],true,"[object Promise]"]"#);
-    assert!(linked.files.contains(&"tsconfig.json".into()), "{:?}", linked.files);
+    for file in ["tsconfig.json", "base.json", "base/deep.json"] {
+        assert!(linked.files.contains(&file.into()), "{file}: {:?}", linked.files);
+    }
 }
 
 #[test]

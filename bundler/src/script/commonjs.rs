@@ -80,12 +80,15 @@ pub(super) struct Scan {
     globals: BTreeSet<&'static str>,
     /// Those of them that it looks for, so that it goes on without.
     looked_for: BTreeSet<&'static str>,
+    /// `globalThis.process`, and what it names.
+    members: Vec<(Span, &'static str)>,
 }
 
 impl Scan {
     /// The globals of Node that it looks for are there, which is so in the app's own files.
     pub(super) fn has_what_it_looks_for(&mut self) {
         self.globals.append(&mut self.looked_for);
+        self.globals.extend(self.members.iter().map(|(_, name)| name));
     }
 }
 
@@ -149,6 +152,9 @@ pub(super) fn rewritten(path: &Path, source: &str, scan: &Scan, found: impl Fn(u
     let (mut prefix, mut suffix) = (node::imports(scan.globals.difference(&scan.looked_for).copied()), String::new());
     for span in &scan.environments {
         replace(*span, "\"production\"");
+    }
+    for (span, name) in scan.members.iter().filter(|(_, name)| scan.globals.contains(name) && !scan.looked_for.contains(name)) {
+        replace(*span, name);
     }
     for (number, load) in scan.loads.iter().enumerate() {
         match (found(number), load.kind) {
@@ -295,6 +301,13 @@ fn default(node: bool) -> &'static str {
 
 fn is_name(text: &str) -> bool {
     oxc::syntax::identifier::is_identifier_name(text)
+}
+
+/// Whether an expression is the object that has the globals.
+pub(super) fn is_global_object(expression: &Expression<'_>, scoping: &Scoping) -> bool {
+    let Expression::Identifier(name) = expression else { return false };
+    ["globalThis", "self", "global"].contains(&name.name.as_str())
+        && name.reference_id.get().is_none_or(|id| scoping.get_reference(id).symbol_id().is_none())
 }
 
 struct Scanner<'s> {
@@ -449,6 +462,14 @@ impl<'a> Visit<'a> for Scanner<'_> {
     fn visit_expression(&mut self, it: &Expression<'a>) {
         if self.is_environment(it) {
             self.found.environments.push(it.span());
+            return;
+        }
+        if let Expression::StaticMemberExpression(member) = it
+            && is_global_object(&member.object, self.scoping)
+            && let Some((name, _)) = node::GLOBALS.iter().find(|(name, _)| member.property.name == *name)
+            && self.scoping.symbol_names().all(|known| known != *name)
+        {
+            self.found.members.push((it.span(), name));
             return;
         }
         walk::walk_expression(self, it);

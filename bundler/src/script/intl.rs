@@ -12,7 +12,7 @@ use oxc::{
     span::{GetSpan, Span},
 };
 
-use super::node;
+use super::{commonjs::is_global_object, node};
 
 /// The locales that an app can list, and the data of each.
 const LOCALES: &[(&str, &[u8])] = &include!("../../node/intl/table.rs");
@@ -118,7 +118,16 @@ struct Users<'s> {
 
 impl Users<'_> {
     fn is_intl(&self, expression: &Expression<'_>) -> bool {
-        matches!(expression, Expression::Identifier(name) if self.is_global(name))
+        match expression {
+            Expression::Identifier(name) => self.is_global(name),
+            Expression::StaticMemberExpression(member) => self.is_member(member),
+            _ => false,
+        }
+    }
+
+    /// `globalThis.Intl`
+    fn is_member(&self, member: &StaticMemberExpression<'_>) -> bool {
+        member.property.name == "Intl" && is_global_object(&member.object, self.scoping)
     }
 
     fn is_global(&self, name: &IdentifierReference<'_>) -> bool {
@@ -194,6 +203,9 @@ impl<'a> Visit<'a> for Users<'_> {
                 self.found.parts.push((Part::Segments, it.span()));
             }
         }
+        if self.is_member(it) {
+            self.found.parts.push((Part::Formats, it.span()));
+        }
         walk::walk_static_member_expression(self, it);
     }
 
@@ -252,7 +264,8 @@ mod tests {
         assert_eq!(parts("a.toLocaleUpperCase(\"tr-TR\")").1.len(), 1);
         assert_eq!(parts("new Intl.Segmenter(\"en\")").0, [Part::Segments, Part::Formats]);
         assert_eq!(parts("function f(Intl: any) { return Intl.DisplayNames }; let x: Intl.NumberFormat"), (vec![], none.clone(), 0));
-        assert_eq!(parts("typeof Intl"), (vec![Part::Formats], none, 0));
+        assert_eq!(parts("typeof Intl"), (vec![Part::Formats], none.clone(), 0));
+        assert_eq!(parts("globalThis.Intl?.NumberFormat"), (vec![Part::Formats], none, 0));
         assert_eq!(parts("new Intl.DisplayNames()").1, ["scripts do not have `Intl.DisplayNames`"]);
     }
 

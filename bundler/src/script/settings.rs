@@ -7,7 +7,7 @@ use std::{
 };
 
 use oxc::transformer::{JsxOptions, JsxRuntime, TransformOptions};
-use oxc_resolver::{ResolveOptions, Resolver, TsConfig, TsconfigDiscovery};
+use oxc_resolver::{ExtendsField, ResolveOptions, Resolver, TsConfig, TsconfigDiscovery};
 
 use super::place::whole_file;
 use crate::Diagnostic;
@@ -105,7 +105,7 @@ impl Configs {
         match self.resolver.find_tsconfig(self.folder.join(path)) {
             Ok(found) => {
                 let found = found.filter(|config| config.path.starts_with(&self.folder))?;
-                self.files.insert(found.path.strip_prefix(&self.folder).unwrap_or(&found.path).to_path_buf());
+                self.read(found.path.clone());
                 Some(found)
             }
             Err(_) => {
@@ -120,6 +120,26 @@ impl Configs {
                     }
                 }
                 None
+            }
+        }
+    }
+
+    /// Notes that a file was read, and the files of the app that it extends.
+    fn read(&mut self, file: PathBuf) {
+        let mut files = vec![file];
+        while let Some(file) = files.pop() {
+            let Ok(below) = file.strip_prefix(&self.folder).map(Path::to_path_buf) else { continue };
+            if !file.is_file() || !self.files.insert(below) {
+                continue;
+            }
+            let extended = match self.resolver.resolve_tsconfig(&file).map(|config| config.extends.clone()) {
+                Ok(Some(ExtendsField::Single(one))) => vec![one],
+                Ok(Some(ExtendsField::Multiple(many))) => many,
+                Ok(None) | Err(_) => Vec::new(),
+            };
+            for specifier in extended.iter().filter(|specifier| specifier.starts_with('.')) {
+                let path = super::npm::flat(&file.with_file_name(specifier));
+                files.extend([path.with_added_extension("json"), path]);
             }
         }
     }
