@@ -140,7 +140,13 @@ for (const name of Object.keys(names)) {
   const joined = has.has('default')
     ? `import all from ${path};for(const[name,absent]of Object.entries({${missing.map(([member]) => member).join(',')}}))name in all||(all[name]=absent);export default all;`
     : `import{${own.join(',')}}from ${path};export default{${all.join(',')}};`;
-  const contents = `${missing.length > 0 ? head(name) : ''}${stubs(missing, has.has('default') ? 'all' : '')}export*from ${path};${joined}`;
+  // Packages look at the name of a value's class, and in a bundle some have a number behind it.
+  const renamed = [...new Set(Array.from(first.outputFiles[0].text.matchAll(/\b(?:function|class) ([A-Z]\w*?)\d+\b/g), ([, member]) => member))];
+  const named = renamed.filter(member => has.has(member) || (has.has('default') && member in names[name]));
+  const naming = named.map(member => `Object.defineProperty(${has.has(member) ? member : `all.${member}`},'name',{value:'${member}',configurable:true});`).join('');
+  // Those beside a default export are not imported yet.
+  const bound = named.filter(member => has.has('default') && has.has(member));
+  const contents = `${bound.length > 0 ? `import{${bound.join(',')}}from ${path};` : ''}${missing.length > 0 ? head(name) : ''}${stubs(missing, has.has('default') ? 'all' : '')}export*from ${path};${joined}${naming}`;
   const made = await esbuild.build({ ...options, stdin: { contents, resolveDir: here, sourcefile: 'module.mjs' } });
   for (const input of Object.keys(made.metafile.inputs)) used.add(/node_modules\/((?:@[^/]+\/)?[^/]+)(?!.*node_modules)/.exec(input)?.[1]);
   keep(name, true, missing, made.outputFiles[0].text);

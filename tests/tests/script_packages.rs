@@ -8,7 +8,6 @@ use std::{
     os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::atomic::{AtomicUsize, Ordering::Relaxed},
     thread,
 };
 
@@ -28,7 +27,8 @@ const IN_AN_APP: usize = 40;
 
 fn programs(folder: &str) -> Vec<PathBuf> {
     let files = fs::read_dir(root().join("tests/script-packages").join(folder)).unwrap();
-    let mut files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).filter(|path| path.extension().is_some_and(|end| end == "js")).collect();
+    let mut files: Vec<PathBuf> =
+        files.map(|file| file.unwrap().path()).filter(|path| path.extension().is_some_and(|end| end == "js")).collect();
     files.sort();
     files
 }
@@ -70,43 +70,56 @@ fn judged(file: &Path) -> Result<String, String> {
 /// What the tool gives.
 fn called(host: &Host, tool: &str) -> String {
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": {}}});
-    let answer = host.send(&Exchange::parse(&format!("POST /mcp\ncontent-type: application/json\nmcp-protocol-version: 2025-11-25\n\n{call}")));
+    let answer =
+        host.send(&Exchange::parse(&format!("POST /mcp\ncontent-type: application/json\nmcp-protocol-version: 2025-11-25\n\n{call}")));
     let body = answer.split_once("\n\n").map_or("", |(_, body)| body);
     let answer: Json = serde_json::from_str(body).unwrap_or_else(|error| panic!("{tool}: {error}: {answer}"));
     let blocks = answer["result"]["content"].as_array().unwrap_or_else(|| panic!("{tool}: {answer}"));
     blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
 }
 
+/// What is said of a program whose tool gives something else than Node.
+fn difference(name: &str, expected: &Result<String, String>, given: &str) -> Option<String> {
+    let expected = match expected {
+        Ok(expected) if expected == given => return None,
+        Ok(expected) => expected,
+        Err(error) => return Some(format!("{name} fails under Node: {error}")),
+    };
+    let at = given.bytes().zip(expected.bytes()).take_while(|(given, expected)| given == expected).count();
+    let from = |text: &str| text.char_indices().filter(|(place, _)| place + 60 > at).map(|(_, char)| char).take(200).collect::<String>();
+    Some(format!("{name}\n  Node:     … {}\n  Millrace: … {}", from(expected), from(given)))
+}
+
+/// Does the work for each program, two at a time.
+fn each<T: Send>(programs: &[PathBuf], work: impl Fn(&Path) -> T + Sync) -> Vec<T> {
+    let (even, odd): (Vec<_>, Vec<_>) = programs.iter().enumerate().partition(|(index, _)| index % 2 == 0);
+    let work = |programs: Vec<(usize, &PathBuf)>| programs.into_iter().map(|(index, program)| (index, work(program))).collect::<Vec<_>>();
+    let mut done = thread::scope(|scope| {
+        let other = scope.spawn(|| work(odd));
+        let mut done = work(even);
+        done.extend(other.join().unwrap());
+        done
+    });
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
 /// What differs, in an app of these programs.
 fn differences(installed: &Path, programs: &[PathBuf]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), installed, programs);
-    let check = Command::new(binary()).arg("check").arg(folder.path()).output().unwrap();
-    assert!(check.status.success(), "{}", text(&check));
-    let host = Host::dev(folder.path(), &[]);
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut found = Vec::new();
-        while let Some(program) = programs.get(next.fetch_add(1, Relaxed)) {
-            let name = name(program);
-            match judged(&handler(folder.path(), program)) {
-                Err(error) => found.push(format!("{name} fails under Node: {error}")),
-                Ok(expected) => {
-                    let given = called(&host, &name);
-                    if given != expected {
-                        let at = given.bytes().zip(expected.bytes()).take_while(|(given, expected)| given == expected).count();
-                        let from = |text: &str| text.char_indices().filter(|(place, _)| place + 60 > at).map(|(_, char)| char).take(200).collect::<String>();
-                        found.push(format!("{name}\n  Node:     … {}\n  Millrace: … {}", from(&expected), from(&given)));
-                    }
-                }
-            }
-        }
-        found
-    };
-    thread::scope(|scope| {
-        let threads: Vec<_> = (0..2).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
-    })
+    let app = folder.path();
+    write(app, installed, programs);
+    // The modules are loaded, too: what fails there fails here.
+    let (built, expected) = thread::scope(|scope| {
+        let built = scope.spawn(|| Command::new(binary()).args(["build", "--target", "local"]).current_dir(app).output().unwrap());
+        let expected = each(programs, |program| judged(&handler(app, program)));
+        (built.join().unwrap(), expected)
+    });
+    assert!(built.status.success(), "{}", text(&built));
+    let host = Host::serve(&app.join("dist/packages.bundle"), &[], &[]);
+    let given = each(programs, |program| called(&host, &name(program)));
+    let compared = programs.iter().zip(expected).zip(given);
+    compared.filter_map(|((program, expected), given)| difference(&name(program), &expected, &given)).collect()
 }
 
 #[test]
@@ -122,7 +135,8 @@ fn all_packages_of_the_list_give_what_they_give_under_node() {
         let installed = root().join("target/test-script-packages");
         fs::create_dir_all(&installed).unwrap();
         fs::copy(root().join("tests/script-packages/full/package.json"), installed.join("package.json")).unwrap();
-        let install = Command::new("npm").args(["install", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&installed).output().unwrap();
+        let install =
+            Command::new("npm").args(["install", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&installed).output().unwrap();
         assert!(install.status.success(), "{}", text(&install));
         let all: Vec<PathBuf> = ["sample", "full"].into_iter().flat_map(programs).collect();
         let found: Vec<String> = all.chunks(IN_AN_APP).flat_map(|programs| differences(&installed, programs)).collect();

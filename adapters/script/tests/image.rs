@@ -142,7 +142,9 @@ fn modules_that_are_evaluated_in_a_call_have_work_of_their_own() {
         format!("(host) => {{ let n = Date.now(); {loading}; return {{ default: () => {{ {call}; return 'done' }} }} }}")
     };
     // A round of such a loop takes less than half of what is counted for one.
-    for (loading, call, ends) in [(6_000_000, 1_000, false), (6_000_000, 1_500_000, false), (1_000, 6_000_000, true), (40_000_000, 1_000, true)] {
+    for (loading, call, ends) in
+        [(6_000_000, 1_000, false), (6_000_000, 1_500_000, false), (1_000, 6_000_000, true), (40_000_000, 1_000, true)]
+    {
         let setup = Setup::new(&[&script(loading, call)]);
         let store = CallStore::default();
         match in_call(&setup, &store, 0) {

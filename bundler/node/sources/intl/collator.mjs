@@ -21,11 +21,13 @@ const table = () => {
   });
   return weights;
 };
+// Tabs and line feeds come before spaces.
+const blankOf = code => (code < 32 ? code / 32 : 1);
 const weightsOf = char => {
   const known = table().get(char);
   if (known !== undefined) return known;
   const code = char.codePointAt(0);
-  const first = /\s/u.test(char) ? 1 : /[\p{P}\p{S}]/u.test(char) ? table().get(CURRENCY)[0] - 1 + code / 2e6 : /\p{N}/u.test(char) ? NUMBERS + (Number(char) || 0) : LETTERS + code;
+  const first = /\s/u.test(char) ? blankOf(code) : /[\p{P}\p{S}]/u.test(char) ? table().get(CURRENCY)[0] - 1 + code / 2e6 : /\p{N}/u.test(char) ? NUMBERS + (Number(char) || 0) : LETTERS + code;
   const made = [first, 0, 0];
   weights.set(char, made);
   return made;
@@ -56,7 +58,7 @@ const plain = new Float64Array(128).fill(NaN);
 groups.split('\n').forEach((group, letter) => {
   for (const char of group) if (char.charCodeAt(0) < 128) plain[char.charCodeAt(0)] = letter + 2;
 });
-for (const blank of '\t\n\v\f\r ') plain[blank.charCodeAt(0)] = 1;
+for (const blank of '\t\n\v\f\r ') plain[blank.charCodeAt(0)] = blankOf(blank.charCodeAt(0));
 // Which text comes first by letters, where those of ASCII decide; 0 where they do not.
 const atOnce = (x, y) => {
   const length = Math.min(x.length, y.length);
