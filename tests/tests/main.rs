@@ -40,6 +40,7 @@ mod postgrest;
 mod rds_data;
 mod readme;
 mod redis;
+mod script_packages;
 mod secrets;
 mod sign_in;
 mod spoilt;

@@ -57,8 +57,9 @@ async fn run_in(pool: &Pool, invocation: &Invocation<'_>, held: &mut CallInstanc
         held.forget();
     }
     let limits = limit::engine_limits(&invocation.limits);
-    instance.begin(limits).map_err(broken)?;
     let has_it = program.has(invocation.index) || held.evaluated.contains(&invocation.index);
+    let loading = if has_it { 0 } else { program::loading_fuel(limits) };
+    instance.begin(Limits { fuel: limits.fuel.saturating_add(loading), ..limits }).map_err(broken)?;
     let mut running = RunningScript {
         instance: &mut instance,
         invocation,
@@ -149,7 +150,10 @@ impl<'a> RunningScript<'a> {
             let meta = program::meta(invocation.index, invocation.script, false);
             match self.instance.evaluate(program::frame(&meta, invocation.script), self.limits, self.bridge).await {
                 Ok(Step::Threw(text)) => return Err(program::does_not_compile(invocation.script, &text)),
-                Ok(_) => self.instance.go_on(Frame::text(&message), self.limits, self.bridge).await,
+                Ok(_) => {
+                    self.forget_rest_of_loading()?;
+                    self.instance.go_on(Frame::text(&message), self.limits, self.bridge).await
+                }
                 Err(fault) => Err(fault),
             }
         };
@@ -166,6 +170,12 @@ impl<'a> RunningScript<'a> {
             self.forget_cleared();
             step = self.wait().await?;
         }
+    }
+
+    /// What its modules have not used up is not for the call.
+    fn forget_rest_of_loading(&mut self) -> Result<(), ScriptFault> {
+        let rest = self.instance.fuel().saturating_sub_unsigned(self.limits.fuel);
+        self.instance.spend(u64::try_from(rest).unwrap_or_default()).map_err(|fault| self.fault(&fault))
     }
 
     /// Begins what a script has asked for.

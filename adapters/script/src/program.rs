@@ -34,6 +34,11 @@ const PRELUDE: &str = concat!(
 pub(crate) const LOADING: Limits =
     Limits { fuel: 200_000_000, memory_bytes: if cfg!(target_arch = "wasm32") { 24 << 20 } else { 128 << 20 } };
 
+/// What the modules of a script may use up where they are evaluated in a call, beside what the call has: as much as where they are loaded once.
+pub(crate) fn loading_fuel(limits: Limits) -> u64 {
+    LOADING.fuel.max(limits.fuel)
+}
+
 /// What the prelude says of a script that can be part of an image.
 pub(crate) const LOADED: &str = "loaded";
 

@@ -135,6 +135,26 @@ fn a_script_that_takes_what_is_real_is_evaluated_in_each_call_that_uses_it() {
 }
 
 #[test]
+fn modules_that_are_evaluated_in_a_call_have_work_of_their_own() {
+    let rounds = |count: u32| format!("for (let i = 0; i < {count}; i++) n += i");
+    let script = |loading: u32, call: u32| {
+        let (loading, call) = (rounds(loading), rounds(call));
+        format!("(host) => {{ let n = Date.now(); {loading}; return {{ default: () => {{ {call}; return 'done' }} }} }}")
+    };
+    // A round of such a loop takes less than half of what is counted for one.
+    for (loading, call, ends) in
+        [(6_000_000, 1_000, false), (6_000_000, 1_500_000, false), (1_000, 6_000_000, true), (40_000_000, 1_000, true)]
+    {
+        let setup = Setup::new(&[&script(loading, call)]);
+        let store = CallStore::default();
+        match in_call(&setup, &store, 0) {
+            Ok(done) => assert!(!ends && Ok(done) == value(json!("done")), "{loading} {call}"),
+            Err(fault) => assert!(ends && matches!(fault, ScriptFault::Limit(_)), "{loading} {call}: {fault:?}"),
+        }
+    }
+}
+
+#[test]
 fn what_is_prepared_is_not_made_again() {
     let setup = Setup::new(&[&program("() => 1")]);
     setup.engine.prepare(&setup.scripts);

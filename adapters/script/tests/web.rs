@@ -201,7 +201,7 @@ const PROGRAMS: &[&str] = &[
     "return atob('a')",
     "crypto.getRandomValues(new Float64Array(1))",
     "crypto.getRandomValues(new Uint8Array(65537))",
-    "const now = performance.now(); return [now >= 0 && now < 600000, performance.timeOrigin > 1e12, Object.prototype.toString.call(performance), Math.abs(performance.timeOrigin + now - Date.now()) < 600000]",
+    "const now = performance.now(); return [now > 0 && now < 600000, performance.timeOrigin > 1e12, Object.prototype.toString.call(performance), Math.abs(performance.timeOrigin + now - Date.now()) < 600000]",
     "return [() => Array.prototype.toSorted.call({ length: 2 ** 32 }), () => 'x'.repeat(2 ** 30)].map(f => { try { f(); return 'fine' } catch (e) { return e.name } })",
     "return [[3, 1, 2].toSorted(), [1, 2].toReversed(), [1, 2, 3].toSpliced(1, 1, 9), [1, 2].with(0, 5), [].toSorted.length, [].with.name, Object.keys([].with), Array.prototype.toSorted.call({ length: 2, 0: 'b', 1: 'a' })]",
 ];

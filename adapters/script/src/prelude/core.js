@@ -461,7 +461,8 @@ defineProperty(Math, 'random', { value: { random: () => (took('random'), native.
 
 // The time since the call began. While scripts are loaded there is none.
 let timeOrigin;
-const originNow = () => (timeOrigin ??= native.clock());
+// A millisecond before: packages take a time of 0 for one that is not set, as it never is elsewhere.
+const originNow = () => (timeOrigin ??= native.clock() - 1);
 const performance = {
   now: () => (took('clock'), originNow(), native.clock() - timeOrigin),
   get timeOrigin() {
@@ -711,11 +712,12 @@ const callback = (name, value) => {
   return value;
 };
 let lastTimer = 0;
-const timer = (name, repeats, work, ms, values, isQuiet) => {
+const timer = (name, repeats, work, ms, values, isQuiet, isAtOnce) => {
   callback(name, work);
   if (timers.size >= MAX_PENDING) throw new RangeError('too many timers at a time');
   const delay = Number(ms);
-  const delayMs = delay > 0 && delay <= MAX_DELAY_MS ? trunc(delay) : 0;
+  // As Node counts: what is less than a millisecond, or not a time, is one.
+  const delayMs = isAtOnce ? 0 : delay >= 1 && delay <= MAX_DELAY_MS ? trunc(delay) : 1;
   const id = ++lastTimer;
   took('timer');
   const start = again => {
@@ -748,7 +750,7 @@ const globals = {
   setInterval: (work, ms, ...values) => timer('setInterval', true, work, ms, values, false),
   clearTimeout: id => clear(id),
   clearInterval: id => clear(id),
-  setImmediate: (work, ...values) => timer('setImmediate', false, work, 0, values, false),
+  setImmediate: (work, ...values) => timer('setImmediate', false, work, 0, values, false, true),
   clearImmediate: id => clear(id),
   queueMicrotask(work) {
     callback('queueMicrotask', work);
@@ -1267,7 +1269,7 @@ return {
     // Not for the first script of a call: loading has begun it.
     if (hasOwn(given, 'isNext')) begin();
     turn++;
-    timeOrigin = native.clock();
+    timeOrigin = native.clock() - 1;
     message = given;
     const payload = withBigs(given.payload, member(given, 'payloadBigs'));
     const ctx = contextOf(withBigs(given.ctx, member(given, 'ctxBigs')), given.required);

@@ -204,3 +204,14 @@ export default async () => {
 // ## punycode-and-types
 import types from 'node:util/types';
 export default () => [types.isDate(new Date()), types.isMap(new Set())];
+// ## machine
+import os from 'node:os';
+import { isatty } from 'tty';
+import { isMap, isRegExp } from 'util/types';
+export default () => [os.EOL, os.platform(), os.type(), os.endianness(), typeof os.hostname(), typeof os.cpus().length, isatty(999), isMap(new Map()), isRegExp({})];
+// ## names-of-classes
+import assert from 'node:assert';
+import { EventEmitter } from 'node:events';
+import stream from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+export default () => [Buffer, EventEmitter, stream, stream.Readable, stream.Transform, stream.PassThrough, StringDecoder, assert.AssertionError].map(made => made.name);

@@ -21,11 +21,13 @@ const table = () => {
   });
   return weights;
 };
+// Tabs and line feeds come before spaces.
+const blankOf = code => (code < 32 ? code / 32 : 1);
 const weightsOf = char => {
   const known = table().get(char);
   if (known !== undefined) return known;
   const code = char.codePointAt(0);
-  const first = /\s/u.test(char) ? 1 : /[\p{P}\p{S}]/u.test(char) ? table().get(CURRENCY)[0] - 1 + code / 2e6 : /\p{N}/u.test(char) ? NUMBERS + (Number(char) || 0) : LETTERS + code;
+  const first = /\s/u.test(char) ? blankOf(code) : /[\p{P}\p{S}]/u.test(char) ? table().get(CURRENCY)[0] - 1 + code / 2e6 : /\p{N}/u.test(char) ? NUMBERS + (Number(char) || 0) : LETTERS + code;
   const made = [first, 0, 0];
   weights.set(char, made);
   return made;
@@ -50,6 +52,21 @@ const read = text => {
     }
   }
   return elements;
+};
+// The letters of ASCII. Of two texts mostly the first difference decides, and it is one of these.
+const plain = new Float64Array(128).fill(NaN);
+groups.split('\n').forEach((group, letter) => {
+  for (const char of group) if (char.charCodeAt(0) < 128) plain[char.charCodeAt(0)] = letter + 2;
+});
+for (const blank of '\t\n\v\f\r ') plain[blank.charCodeAt(0)] = blankOf(blank.charCodeAt(0));
+// Which text comes first by letters, where those of ASCII decide; 0 where they do not.
+const atOnce = (x, y) => {
+  const length = Math.min(x.length, y.length);
+  for (let i = 0; i < length; i++) {
+    const difference = plain[x.charCodeAt(i)] - plain[y.charCodeAt(i)];
+    if (difference !== 0) return difference || 0;
+  }
+  return plain[x.charCodeAt(length)] || -plain[y.charCodeAt(length)] || 0;
 };
 const isDigit = element => element !== undefined && element.char >= '0' && element.char <= '9';
 const primary = (left, right, isNumeric) => {
@@ -121,6 +138,8 @@ class Collator {
       let [x, y] = [`${a}`, `${b}`];
       if (x === y) return 0;
       if (ignorePunctuation) [x, y] = [x.replace(/[\p{P}\s]/gu, ''), y.replace(/[\p{P}\s]/gu, '')];
+      const first = numeric ? 0 : atOnce(x, y);
+      if (first !== 0) return sign(first);
       const [p, q] = [read(x), read(y)];
       const byLetter = primary(p, q, numeric);
       if (byLetter !== 0) return sign(byLetter);

@@ -1,5 +1,5 @@
 // The names of locales.
-const TAG = /^[a-z]{2,3}(-[a-z]{3}){0,3}(-[a-z]{4})?(-([a-z]{2}|\d{3}))?(-([a-z\d]{5,8}|\d[a-z\d]{3}))*(-[a-wyz\d](-[a-z\d]{2,8})+)*(-x(-[a-z\d]{1,8})+)?$/i;
+const TAG = /^([a-z]{2,3}(-[a-z]{3}){0,3}|[a-z]{5,8})(-[a-z]{4})?(-([a-z]{2}|\d{3}))?(-([a-z\d]{5,8}|\d[a-z\d]{3}))*(-[a-wyz\d](-[a-z\d]{2,8})+)*(-x(-[a-z\d]{1,8})+)?$/i;
 export const written = tag => {
   if (typeof tag !== 'string' && (typeof tag !== 'object' || tag === null)) throw new TypeError('a locale must be a text');
   const text = String(tag);

@@ -1,0 +1,2 @@
+// Nothing that a script writes to is a terminal.
+export const isatty = () => false;
