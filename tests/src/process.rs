@@ -119,14 +119,18 @@ impl Drop for WatchedProcess {
     }
 }
 
+/// Where `scripts/setup` installs.
+pub(crate) fn tools() -> PathBuf {
+    env::var_os("MILLRACE_TEST_TOOLS").map_or_else(|| root().join("target/tools"), PathBuf::from)
+}
+
 /// A file below where `scripts/setup` installs.
 ///
 /// # Panics
 /// Where it is not there.
 #[must_use]
 pub fn tool(path: &str) -> PathBuf {
-    let tools = env::var_os("MILLRACE_TEST_TOOLS").map_or_else(|| root().join("target/tools"), PathBuf::from);
-    let file = tools.join(path);
+    let file = tools().join(path);
     assert!(file.exists(), "`{}` is missing: run scripts/setup", file.display());
     file
 }
