@@ -43,6 +43,7 @@ pub mod stdio;
 pub mod tokens;
 pub mod typescript;
 pub mod upstash;
+pub mod wait;
 pub mod worker;
 pub mod workerd;
 pub mod workers;

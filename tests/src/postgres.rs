@@ -14,7 +14,6 @@ use std::{
         OnceLock,
         atomic::{AtomicUsize, Ordering},
     },
-    thread,
     time::{Duration, Instant},
 };
 
@@ -132,7 +131,7 @@ impl Postgres {
         while let Err(error) = database.ping() {
             let log = || fs::read_to_string(&log).unwrap_or_default();
             assert!(started.elapsed() < PATIENCE, "PostgreSQL does not come up: {error:?}\n{}", log());
-            thread::sleep(Duration::from_millis(20));
+            crate::wait::moment();
         }
     }
 
@@ -202,7 +201,7 @@ impl Pgbouncer {
         while let Err(error) = database.ping() {
             let log = || fs::read_to_string(&log).unwrap_or_default();
             assert!(started.elapsed() < PATIENCE, "pgbouncer does not come up: {error:?}\n{}", log());
-            thread::sleep(Duration::from_millis(20));
+            crate::wait::moment();
         }
         pooler
     }

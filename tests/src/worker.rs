@@ -7,7 +7,6 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex, PoisonError, mpsc},
-    thread,
     time::{Duration, Instant},
 };
 
@@ -168,7 +167,7 @@ impl Worker {
                 return log;
             }
             assert!(started.elapsed() < PATIENCE, "`{part}` is not logged:\n{log}");
-            std::thread::sleep(Duration::from_millis(20));
+            crate::wait::moment();
         }
     }
 
@@ -209,7 +208,7 @@ impl Drop for Worker {
                 signal("-KILL");
                 break;
             }
-            thread::sleep(Duration::from_millis(20));
+            crate::wait::moment();
         }
         let _ = self.child.wait();
     }

@@ -11,7 +11,7 @@ use std::{
         mpsc,
     },
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use serde_json::json;
@@ -107,11 +107,7 @@ pub fn run(host: &str, groups: &[&Group], until: impl Fn(&str) -> bool) -> (Vec<
     let numbered: Vec<_> = groups.iter().enumerate().collect();
     let found = at_a_time(&numbered, |(number, group)| answers(host, group, workers[number % WORKERDS].ports[number / WORKERDS]));
     let log = || workers.iter().map(Workers::log).collect::<String>();
-    let started = Instant::now();
-    while !until(&log()) {
-        assert!(started.elapsed() < PATIENCE, "what the log has to have is missing:\n{}", log());
-        thread::sleep(Duration::from_millis(20));
-    }
+    crate::wait::until_else(|| format!("what the log has to have is missing:\n{}", log()), || until(&log()));
     (found, log())
 }
 
