@@ -102,10 +102,11 @@ pub fn run(host: &str, groups: &[&Group], until: impl Fn(&str) -> bool) -> (Vec<
         write_variables(&app.built, &group.env);
         app
     });
-    let lots: Vec<Vec<&BuiltGroup>> = (0..WORKERDS).map(|lot| apps.iter().skip(lot).step_by(WORKERDS).collect()).collect();
+    let count = WORKERDS.min(apps.len());
+    let lots: Vec<Vec<&BuiltGroup>> = (0..count).map(|lot| apps.iter().skip(lot).step_by(count).collect()).collect();
     let workers = at_a_time(&lots, |lot| Workers::start(lot));
     let numbered: Vec<_> = groups.iter().enumerate().collect();
-    let found = at_a_time(&numbered, |(number, group)| answers(host, group, workers[number % WORKERDS].ports[number / WORKERDS]));
+    let found = at_a_time(&numbered, |(number, group)| answers(host, group, workers[number % count].ports[number / count]));
     let log = || workers.iter().map(Workers::log).collect::<String>();
     crate::wait::until_else(|| format!("what the log has to have is missing:\n{}", log()), || until(&log()));
     (found, log())
