@@ -1,12 +1,7 @@
 //! AWS Secrets Manager and the Parameter Store as the Python package `moto` implements them, installed by `scripts/setup`: it checks
 //! signatures and the rights of the user.
 
-use std::{
-    fs,
-    process::Command,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{fs, process::Command};
 
 use millrace_core::Json;
 
@@ -14,9 +9,6 @@ use crate::{
     case::root,
     process::{Process, tool},
 };
-
-/// How long it may take to be filled.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running server with secrets below `shop/prod/` and parameters below `/shop/`; ends with the value.
 pub struct AwsSecretsServer {
@@ -40,11 +32,7 @@ impl AwsSecretsServer {
             command.arg(&script).arg(port.to_string()).arg(&written);
             command
         });
-        let started = Instant::now();
-        while !file.exists() {
-            assert!(started.elapsed() < PATIENCE, "the server of secrets is not filled");
-            thread::sleep(Duration::from_millis(20));
-        }
+        crate::wait::until("the server of secrets is not filled", || file.exists());
         let keys = fs::read(&file).ok().and_then(|text| serde_json::from_slice(&text).ok());
         Self { process, keys: keys.unwrap_or_else(|| panic!("the server of secrets names no keys")) }
     }

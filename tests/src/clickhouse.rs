@@ -10,8 +10,6 @@ use std::{
         Mutex, OnceLock,
         atomic::{AtomicUsize, Ordering},
     },
-    thread,
-    time::{Duration, Instant},
 };
 
 use millrace_core::ports::Connection;
@@ -109,12 +107,11 @@ fn shared() -> (Mutex<WatchedProcess>, tempfile::TempDir) {
     shell.current_dir(folder.path());
     let command = [python.as_os_str(), script.as_os_str(), port.as_ref()];
     let process = WatchedProcess::start(shell, "KILL", &command, &folder.path().join("log"));
-    let started = Instant::now();
-    while TcpStream::connect(("127.0.0.1", shared_port())).is_err() {
-        let log = || fs::read_to_string(folder.path().join("log")).unwrap_or_default();
-        assert!(started.elapsed() < Duration::from_secs(60), "the stand-in for ClickHouse does not come up: {}", log());
-        thread::sleep(Duration::from_millis(20));
-    }
+    let log = || fs::read_to_string(folder.path().join("log")).unwrap_or_default();
+    crate::wait::until_else(
+        || format!("the stand-in for ClickHouse does not come up: {}", log()),
+        || TcpStream::connect(("127.0.0.1", shared_port())).is_ok(),
+    );
     (Mutex::new(process), folder)
 }
 

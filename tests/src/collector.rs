@@ -3,7 +3,6 @@
 use std::{
     fs,
     process::Command,
-    thread,
     time::{Duration, Instant},
 };
 
@@ -87,7 +86,7 @@ impl Collector {
                 return spans;
             }
             assert!(started.elapsed() < PATIENCE, "{calls} calls are not exported: {spans:#?}");
-            thread::sleep(Duration::from_millis(10));
+            crate::wait::moment();
         }
     }
 }

@@ -9,8 +9,6 @@ use std::{
         OnceLock,
         atomic::{AtomicUsize, Ordering},
     },
-    thread,
-    time::{Duration, Instant},
 };
 
 use millrace_core::{Json, ports::Connection};
@@ -22,8 +20,6 @@ use crate::{
     process::{Process, WatchedProcess, free_port, tool},
 };
 
-/// How long a server may take to come up.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// The region of every test.
 pub const REGION: &str = "eu-central-1";
 
@@ -158,11 +154,7 @@ fn shared() -> u16 {
         let text = port.to_string();
         let command = [program.as_os_str(), OsStr::new("serve"), OsStr::new("--port"), OsStr::new(&text)];
         let process = WatchedProcess::start(Command::new("/bin/sh"), "KILL", &command, Path::new("/dev/null"));
-        let started = Instant::now();
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(started.elapsed() < PATIENCE, "dynoxide does not come up");
-            thread::sleep(Duration::from_millis(10));
-        }
+        crate::wait::until("dynoxide does not come up", || TcpStream::connect(("127.0.0.1", port)).is_ok());
         (process, port)
     };
     SHARED.get_or_init(start).1

@@ -43,7 +43,21 @@ pub mod stdio;
 pub mod tokens;
 pub mod typescript;
 pub mod upstash;
+pub mod wait;
 pub mod worker;
 pub mod workerd;
+pub mod workers;
+
+/// Whether the suites that try many made-up inputs run all of them: `scripts/test --all`. Else they run a sample, the same in each run.
+#[must_use]
+pub fn is_everything_run() -> bool {
+    std::env::var_os("MILLRACE_TESTS").is_some_and(|value| value == "all")
+}
+
+/// Of a list every so many, from the first on; all of them with `scripts/test --all`.
+#[must_use]
+pub fn sample<T>(all: Vec<T>, each: usize) -> Vec<T> {
+    all.into_iter().step_by(if is_everything_run() { 1 } else { each }).collect()
+}
 
 pub use case::{Case, Exchange, Group, groups, is_everything_selected, selected_groups};

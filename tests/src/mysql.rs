@@ -10,7 +10,6 @@ use std::{
         OnceLock,
         atomic::{AtomicUsize, Ordering},
     },
-    thread,
     time::{Duration, Instant},
 };
 
@@ -154,7 +153,7 @@ impl Mysql {
         while let Err(error) = database.ping() {
             let log = || fs::read_to_string(&log).unwrap_or_default();
             assert!(started.elapsed() < PATIENCE, "MariaDB does not come up: {error:?}\n{}", log());
-            thread::sleep(Duration::from_millis(20));
+            crate::wait::moment();
         }
     }
 

@@ -3,7 +3,6 @@
 use std::{
     process::Command,
     sync::{Mutex, PoisonError},
-    thread,
     time::{Duration, Instant},
 };
 
@@ -130,7 +129,7 @@ impl Postgrest {
         let (database, started) = (self.open(), Instant::now());
         while let Err(error) = database.ping() {
             assert!(started.elapsed() < PATIENCE, "PostgREST does not come up: {error:?}");
-            thread::sleep(Duration::from_millis(20));
+            crate::wait::moment();
         }
     }
 }

@@ -9,7 +9,6 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::atomic::{AtomicU32, Ordering},
-    thread,
     time::{Duration, Instant},
 };
 
@@ -69,6 +68,14 @@ impl Process {
         signal(self.child.id(), name);
     }
 
+    /// The time of processors that it took, in hundredths of a second.
+    pub(crate) fn cpu_ticks(&self) -> usize {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_else(|error| panic!("{error}"));
+        // The name of the program is in parentheses; the 12th and 13th fields after it are its own time and the system's.
+        let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
+        fields.split(' ').skip(11).take(2).filter_map(|ticks| ticks.parse::<usize>().ok()).sum()
+    }
+
     /// Starts the server again after [`kill`](Self::kill), on the same port and folder.
     ///
     /// # Panics
@@ -84,7 +91,7 @@ impl Process {
             let ended = self.child.try_wait().ok().flatten();
             let log = || fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
             assert!(ended.is_none() && started.elapsed() < PATIENCE, "a server does not come up ({ended:?}):\n{}", log());
-            thread::sleep(Duration::from_millis(20));
+            crate::wait::moment();
         }
     }
 }
@@ -119,14 +126,18 @@ impl Drop for WatchedProcess {
     }
 }
 
+/// Where `scripts/setup` installs.
+pub(crate) fn tools() -> PathBuf {
+    env::var_os("MILLRACE_TEST_TOOLS").map_or_else(|| root().join("target/tools"), PathBuf::from)
+}
+
 /// A file below where `scripts/setup` installs.
 ///
 /// # Panics
 /// Where it is not there.
 #[must_use]
 pub fn tool(path: &str) -> PathBuf {
-    let tools = env::var_os("MILLRACE_TEST_TOOLS").map_or_else(|| root().join("target/tools"), PathBuf::from);
-    let file = tools.join(path);
+    let file = tools().join(path);
     assert!(file.exists(), "`{}` is missing: run scripts/setup", file.display());
     file
 }
@@ -148,7 +159,7 @@ pub(crate) fn signal(pid: u32, name: &str) {
     let started = Instant::now();
     while name == "STOP" && has_running_threads(pid) {
         assert!(started.elapsed() < PATIENCE, "the process does not stop");
-        thread::sleep(Duration::from_millis(5));
+        crate::wait::moment();
     }
 }
 

@@ -11,8 +11,6 @@ use std::{
         Mutex, OnceLock,
         atomic::{AtomicUsize, Ordering},
     },
-    thread,
-    time::{Duration, Instant},
 };
 
 use crate::process::{Process, WatchedProcess, free_port};
@@ -113,12 +111,11 @@ fn shared() -> (Mutex<WatchedProcess>, tempfile::TempDir) {
     let (port, databases) = (shared_port().to_string(), DATABASES.to_string());
     let command = ["redis-server", "--bind", "127.0.0.1", "--save", "", "--databases", &databases, "--port", &port].map(OsStr::new);
     let process = WatchedProcess::start(shell, "KILL", &command, &folder.path().join("log"));
-    let started = Instant::now();
-    while TcpStream::connect(("127.0.0.1", shared_port())).is_err() {
-        let log = || fs::read_to_string(folder.path().join("log")).unwrap_or_default();
-        assert!(started.elapsed() < Duration::from_secs(60), "the Redis server does not come up: {}", log());
-        thread::sleep(Duration::from_millis(20));
-    }
+    let log = || fs::read_to_string(folder.path().join("log")).unwrap_or_default();
+    crate::wait::until_else(
+        || format!("the Redis server does not come up: {}", log()),
+        || TcpStream::connect(("127.0.0.1", shared_port())).is_ok(),
+    );
     (Mutex::new(process), folder)
 }
 

@@ -37,6 +37,15 @@ impl Sqld {
         self.process.kill();
     }
 
+    /// The time of processors that it took, in hundredths of a second.
+    ///
+    /// # Panics
+    /// Where the system does not tell it.
+    #[must_use]
+    pub fn cpu_ticks(&self) -> usize {
+        self.process.cpu_ticks()
+    }
+
     /// Starts the server again after [`kill`](Self::kill), on the same port and database.
     ///
     /// # Panics

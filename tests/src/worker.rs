@@ -7,7 +7,6 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex, PoisonError, mpsc},
-    thread,
     time::{Duration, Instant},
 };
 
@@ -69,6 +68,12 @@ pub fn build(app: &Path) -> PathBuf {
     if app.join("wrangler.toml").exists() { app.to_path_buf() } else { out }
 }
 
+/// Writes variables and secrets where wrangler reads them.
+pub(crate) fn write_variables(folder: &Path, env: &[(String, String)]) {
+    let variables: String = env.iter().map(|(name, value)| format!("{name}=\"{value}\"\n")).collect();
+    fs::write(folder.join(".dev.vars"), variables).unwrap_or_else(|error| panic!("{error}"));
+}
+
 /// A running `wrangler dev`; it and its workerd end with the value.
 pub struct Worker {
     child: Child,
@@ -117,8 +122,7 @@ impl Worker {
     /// Where it does not come up.
     #[must_use]
     pub fn dev_at(folder: &Path, env: &[(String, String)], port: u16) -> Self {
-        let variables: String = env.iter().map(|(name, value)| format!("{name}=\"{value}\"\n")).collect();
-        fs::write(folder.join(".dev.vars"), variables).unwrap_or_else(|error| panic!("{error}"));
+        write_variables(folder, env);
         let mut command = wrangler();
         command.args([
             "dev",
@@ -163,7 +167,7 @@ impl Worker {
                 return log;
             }
             assert!(started.elapsed() < PATIENCE, "`{part}` is not logged:\n{log}");
-            std::thread::sleep(Duration::from_millis(20));
+            crate::wait::moment();
         }
     }
 
@@ -204,30 +208,10 @@ impl Drop for Worker {
                 signal("-KILL");
                 break;
             }
-            thread::sleep(Duration::from_millis(20));
+            crate::wait::moment();
         }
         let _ = self.child.wait();
     }
-}
-
-/// The answers of every case of a group, case by case; none of a case that cannot run here.
-///
-/// # Panics
-/// Where the app does not build or the host does not come up.
-#[must_use]
-pub fn run(group: &Group) -> Vec<Vec<String>> {
-    run_as("worker", group)
-}
-
-/// The same; what cannot run is told by the exceptions of `host`.
-///
-/// # Panics
-/// As [`run`].
-#[must_use]
-pub fn run_as(host: &str, group: &Group) -> Vec<Vec<String>> {
-    let (worker, _folder) = served(group, &[]);
-    let run = |case: &Case| case.requests.iter().filter(|_| case.runs_on(host)).map(|request| worker.send(request)).collect();
-    group.cases.iter().map(run).collect()
 }
 
 /// A group's app with its database, served with its variables, and more in `[vars]`; and its folder.
@@ -236,24 +220,60 @@ pub fn run_as(host: &str, group: &Group) -> Vec<Vec<String>> {
 /// Where the app does not build or the host does not come up.
 #[must_use]
 pub fn served(group: &Group, more: &[(String, String)]) -> (Worker, tempfile::TempDir) {
-    let folder = group.install();
-    if let Some(text) = &group.wrangler {
-        fs::write(folder.path().join("wrangler.toml"), text).unwrap_or_else(|error| panic!("{error}"));
-    }
-    let built = build(folder.path());
+    let app = BuiltGroup::of(group);
     if !more.is_empty() {
         // Of what is set elsewhere, wrangler takes only the secrets that the file requires.
         let lines: String = more.iter().map(|(name, value)| format!("{name} = {value:?}\n")).collect();
-        let file = built.join("wrangler.toml");
+        let file = app.built.join("wrangler.toml");
         let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{error}"));
         fs::write(&file, format!("{text}\n[vars]\n{lines}")).unwrap_or_else(|error| panic!("{error}"));
     }
-    let worker = Worker::dev(&built, &group.env);
-    if let Some(sql) = seed(group, folder.path()) {
-        // An adapter's own name, where the app names no binding.
-        worker.fill(if group.wrangler.is_some() { "MAIN" } else { "DB" }, &sql);
+    let worker = Worker::dev(&app.built, &group.env);
+    if let Some((binding, sql)) = &app.seed {
+        worker.fill(binding, sql);
     }
-    (worker, folder)
+    (worker, app.folder)
+}
+
+/// The answers of every case of a group behind `wrangler dev`, case by case; none of a case that cannot run here.
+///
+/// # Panics
+/// As [`served`].
+#[must_use]
+pub fn run(group: &Group) -> Vec<Vec<String>> {
+    let (worker, _folder) = served(group, &[]);
+    answers("worker", group, worker.port)
+}
+
+/// What a host of this name answers on a port; what cannot run there is told by its exceptions.
+pub(crate) fn answers(host: &str, group: &Group, port: u16) -> Vec<Vec<String>> {
+    let run = |case: &Case| case.requests.iter().filter(|_| case.runs_on(host)).map(|request| send(port, request)).collect();
+    group.cases.iter().map(run).collect()
+}
+
+/// A group's app, built for the Worker in a folder of its own.
+pub(crate) struct BuiltGroup {
+    pub(crate) folder: tempfile::TempDir,
+    /// Where its `wrangler.toml` is.
+    pub(crate) built: PathBuf,
+    /// The binding of its D1 database, and what fills it.
+    pub(crate) seed: Option<(&'static str, String)>,
+}
+
+impl BuiltGroup {
+    /// # Panics
+    /// Where the app does not build.
+    pub(crate) fn of(group: &Group) -> Self {
+        let folder = group.install();
+        if let Some(text) = &group.wrangler {
+            fs::write(folder.path().join("wrangler.toml"), text).unwrap_or_else(|error| panic!("{error}"));
+        }
+        let built = build(folder.path());
+        // An adapter's own name, where the app names no binding.
+        let binding = if group.wrangler.is_some() { "MAIN" } else { "DB" };
+        let seed = seed(group, folder.path()).map(|sql| (binding, sql));
+        Self { folder, built, seed }
+    }
 }
 
 /// The SQL with which the other hosts make the group's database.

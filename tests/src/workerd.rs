@@ -8,7 +8,6 @@ use std::{
     net::TcpStream,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    thread,
     time::{Duration, Instant},
 };
 
@@ -78,7 +77,7 @@ impl Workerd {
                 return Err(server.log());
             }
             assert!(started.elapsed() < PATIENCE, "workerd does not come up:\n{}", server.log());
-            thread::sleep(Duration::from_millis(5));
+            crate::wait::moment();
             let log = server.log();
             let port = log.lines().find(|line| line.contains("\"event\":\"listen\"")).and_then(|line| {
                 let event: serde_json::Value = serde_json::from_str(line).ok()?;

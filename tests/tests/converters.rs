@@ -6,14 +6,20 @@
 
 use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path, process::Command};
 
-use millrace_tests::{Case, Exchange, Group, case::root, direct, groups, new_app::NewApp};
+use millrace_tests::{Case, Exchange, Group, case::root, direct, groups, is_everything_run, new_app::NewApp, sample};
 use serde_json::{Value as Json, json};
 
 use crate::clients::installed;
 
-/// How many generated apps there are: 300 with `MILLRACE_CONVERTERS=full`.
+/// How many generated apps there are: 300 with `MILLRACE_CONVERTERS=full`, 40 with `scripts/test --all`.
 fn generated() -> usize {
-    if std::env::var("MILLRACE_CONVERTERS").is_ok_and(|value| value == "full") { 300 } else { 40 }
+    if std::env::var("MILLRACE_CONVERTERS").is_ok_and(|value| value == "full") {
+        300
+    } else if is_everything_run() {
+        40
+    } else {
+        10
+    }
 }
 
 /// What a library asks a model for.
@@ -25,17 +31,18 @@ enum Asks {
     Every,
 }
 
-/// The libraries, the environment that has each, and what each asks for.
+/// The libraries, the environment that has each, and what each asks for. The first of each three, and the last, are those of `scripts/test`;
+/// `scripts/test --all` has all.
 const LIBRARIES: [(&str, &str, Asks); 10] = [
-    ("converters", "semantic_kernel", Asks::Required),
+    ("converters", "langchain", Asks::Required),
     ("converters", "autogen", Asks::Required),
     ("converters", "smolagents", Asks::Every),
-    ("converters", "dspy", Asks::Every),
-    ("converters", "llama_index", Asks::Required),
-    ("converters", "langchain", Asks::Required),
-    ("converters", "pydantic_ai", Asks::Required),
-    ("converters", "adk", Asks::Required),
     ("converters", "openai_agents", Asks::Every),
+    ("converters", "dspy", Asks::Every),
+    ("converters", "semantic_kernel", Asks::Required),
+    ("converters", "pydantic_ai", Asks::Required),
+    ("converters", "llama_index", Asks::Required),
+    ("converters", "adk", Asks::Required),
     ("crewai", "crewai", Asks::Required),
 ];
 
@@ -176,10 +183,10 @@ fn names(value: &Json) -> Vec<&str> {
 #[test]
 fn libraries_take_every_tool_as_it_is() {
     let tools = every_tool();
-    assert!(tools.len() > 300, "only {} tools", tools.len());
+    assert!(tools.len() > 250, "only {} tools", tools.len());
     let folder = tempfile::tempdir().unwrap();
     let mut problems = String::new();
-    for (environment, library, asks) in LIBRARIES {
+    for (environment, library, asks) in sample(LIBRARIES.to_vec(), 3) {
         let list = folder.path().join("list.json");
         fs::write(&list, json!(tools).to_string()).unwrap();
         let mut command = Command::new(installed(&format!("{environment}/bin/python")));

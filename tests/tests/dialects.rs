@@ -4,14 +4,21 @@ mod declared;
 mod reads;
 mod texts;
 
-use millrace_tests::database::{Database, connection};
+use millrace_tests::{
+    database::{Database, connection},
+    is_everything_run,
+};
 
 /// An embedded database, empty.
 fn sqlite() -> Database {
     Database::open(connection("sqlite", ":memory:", &[]))
 }
 
-/// Whether the full number of texts is asked for.
-fn is_full() -> bool {
-    std::env::var_os("MILLRACE_DIALECTS").is_some_and(|value| value == "full")
+/// How many of 20,000 texts are compared: all with `MILLRACE_DIALECTS=full`, `many` with `scripts/test --all`, else `few`.
+fn count(many: usize, few: usize) -> usize {
+    match std::env::var_os("MILLRACE_DIALECTS") {
+        Some(value) if value == "full" => 20_000,
+        _ if is_everything_run() => many,
+        _ => few,
+    }
 }

@@ -6,7 +6,6 @@ use std::{
     net::TcpStream,
     path::Path,
     process::{Command, Stdio},
-    thread,
     time::{Duration, Instant},
 };
 
@@ -85,7 +84,7 @@ fn a_client_that_leaves_stops_its_statement() {
             break;
         }
         assert!(began.elapsed() < PATIENCE, "{log}");
-        thread::sleep(Duration::from_millis(20));
+        millrace_tests::wait::moment();
     }
 }
 

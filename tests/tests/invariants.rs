@@ -49,6 +49,29 @@ fn every_file_of_tests_is_in_its_binary() {
     }
 }
 
+/// Where a thread sleeps beside [`millrace_tests::wait`]: a pace, which nothing waits for.
+const PACES: [(&str, &str); 5] = [
+    ("stdio.rs", "looks whether nothing has been taken since the last look"),
+    ("worker_ports/disconnect.rs", "clients go at different times of an answer"),
+    ("postgres/callers.rs", "how often connections are ended under calls"),
+    ("postgres/sessions.rs", "how often connections are ended under calls"),
+    ("postgres/rotation.rs", "how often calls are made while a password is changed"),
+];
+
+#[test]
+fn tests_wait_for_conditions() {
+    let folder = root().join("tests");
+    let sleeps = |file: &Path| fs::read_to_string(file).unwrap().contains(concat!("thread::", "sleep("));
+    let found: BTreeSet<String> = [folder.join("src"), folder.join("tests")]
+        .iter()
+        .flat_map(|below| sources(below).into_iter().map(move |file| (below, file)))
+        .filter(|(_, file)| sleeps(file))
+        .map(|(below, file)| file.strip_prefix(below).unwrap().display().to_string())
+        .collect();
+    let known = PACES.iter().map(|(file, _)| (*file).to_owned()).chain(["wait.rs".to_owned()]).collect();
+    assert_eq!(found, known, "a test waits for a condition, with `millrace_tests::wait`");
+}
+
 #[test]
 fn the_core_knows_no_host() {
     let manifest = fs::read_to_string(root().join("core/Cargo.toml")).unwrap();

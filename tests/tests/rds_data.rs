@@ -2,7 +2,7 @@
 //! `postgres.rs`, its transactions in `transactions.rs`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says so by a panic")]
 
-use std::{iter, process, thread, time::Duration};
+use std::{iter, process, thread};
 
 use millrace_core::{
     Error,
@@ -203,7 +203,7 @@ fn a_call_that_is_given_up_leaves_no_transaction_open() {
     let error = database.run_with(&Query { deadline_ms: 700, ..query("INSERT INTO t SELECT 1 FROM pg_sleep(60)") }).unwrap_err();
     assert_eq!(error.kind, TimedOut, "{error:?}");
     while api.count_open() > 0 {
-        thread::sleep(Duration::from_millis(20));
+        millrace_tests::wait::moment();
     }
     assert!(database.rows("SELECT v FROM t").is_empty());
 }

@@ -189,7 +189,7 @@ fn a_handler_completes_once_for_a_key_while_isolates_are_killed_and_one_caller_f
                         (at, last) = (ended.load(SeqCst), Instant::now());
                     }
                 }
-                thread::sleep(Duration::from_millis(5));
+                millrace_tests::wait::moment();
             }
         });
         let callers: Vec<_> = (0..clients)

@@ -12,7 +12,7 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use millrace_core::Json;
@@ -99,12 +99,8 @@ fn text(answer: &Json) -> &str {
 }
 
 /// Waits until a condition holds.
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < PATIENCE, "{what}");
-        thread::sleep(Duration::from_millis(10));
-    }
+fn until(what: &str, holds: impl FnMut() -> bool) {
+    millrace_tests::wait::until(what, holds);
 }
 
 /// The processes that a process has started.

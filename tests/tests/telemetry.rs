@@ -4,7 +4,6 @@
 use std::{
     fs,
     process::Command,
-    thread,
     time::{Duration, Instant},
 };
 
@@ -222,7 +221,7 @@ fn nothing_that_callers_send_or_get_is_exported() {
         let started = Instant::now();
         while !collector.spans().iter().any(|span| span["trace"] == TRACE && span["resource"]["service.name"] == name.as_str()) {
             assert!(started.elapsed() < PATIENCE, "{} exports nothing", group.name);
-            thread::sleep(Duration::from_millis(10));
+            millrace_tests::wait::moment();
         }
     }
     let spans = collector.spans();
@@ -281,7 +280,7 @@ fn a_collector_that_is_down_slow_or_refuses_costs_no_call_anything() {
                 break;
             }
             assert!(started.elapsed() < PATIENCE, "{warning} is not logged");
-            thread::sleep(Duration::from_millis(10));
+            millrace_tests::wait::moment();
         }
     }
     assert_eq!(silent.received().len(), 1, "one request is under way at a time");

@@ -1,13 +1,7 @@
 //! The types of scripts: the globals are those that the engine has, no more and no fewer, and what `millrace new`, the README and the pages show is
 //! strict TypeScript.
 
-use std::{
-    fs,
-    path::Path,
-    process::Command,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{fs, path::Path, process::Command};
 
 use millrace_bundler::{
     script::GLOBALS,
@@ -203,11 +197,7 @@ fn dev_writes_the_types_anew() {
     let config = app.path().join("app/tools/greet/config.yaml");
     let with_title = fs::read_to_string(&config).unwrap() + "  title: { type: string, optional: true }\n";
     fs::write(&config, with_title).unwrap();
-    let end = Instant::now() + Duration::from_secs(60);
-    while !app.read("millrace.d.ts").contains("\"title\"?: string") {
-        assert!(Instant::now() < end, "the types were not written anew");
-        thread::sleep(Duration::from_millis(20));
-    }
+    millrace_tests::wait::until("the types were not written anew", || app.read("millrace.d.ts").contains("\"title\"?: string"));
     assert!(!fs::read_to_string(&own).unwrap().contains("\"title\"?: string"), "only the file of the types is written");
     is_strict(&app.path());
 }

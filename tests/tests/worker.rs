@@ -1,81 +1,63 @@
 //! The app as a Cloudflare Worker, in real workerd.
 
-use std::{
-    path::Path,
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering::Relaxed},
-    },
-};
+use std::path::Path;
 
 use millrace_tests::{
-    Case, Exchange, Group, far_group::Far, groups, is_everything_selected, libsql_group::LibsqlGroup, new_app::NewApp, selected_groups,
-    worker, workerd::Workerd,
+    Exchange, Group,
+    far_group::{Far, FarGroup},
+    groups, is_everything_run, is_everything_selected,
+    libsql_group::LibsqlGroup,
+    new_app::NewApp,
+    selected_groups, worker,
+    workerd::Workerd,
+    workers,
 };
 
-/// How many workerd run at a time: starting one is mostly waiting.
-const AT_A_TIME: usize = 3;
-
-/// The differences of every group, whichever thread ran it.
-fn differences(check: impl Fn(Group) -> Vec<String> + Sync) -> Vec<String> {
-    let left = Mutex::new(selected_groups().into_iter());
-    let found = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..AT_A_TIME {
-            scope.spawn(|| {
-                loop {
-                    let Some(group) = left.lock().unwrap().next() else { break };
-                    let differences = check(group);
-                    found.lock().unwrap().extend(differences);
-                }
-            });
-        }
-    });
-    found.into_inner().unwrap()
-}
+/// The group that runs behind `wrangler dev`; the others run in workerd.
+const BEHIND_WRANGLER: &str = "sample";
 
 #[test]
-fn no_log_line_of_the_worker_carries_a_secret() {
-    let mut lines = 0;
-    for group in groups().into_iter().filter(|group| ["auth", "scripts", "secrets"].contains(&group.name.as_str())) {
-        let (worker, _folder) = worker::served(&group, &[("MILLRACE_LOG".to_owned(), "debug".to_owned())]);
-        for request in group.cases.iter().filter(|case| case.runs_on("worker")).flat_map(|case| &case.requests) {
-            let _ = worker.send(request);
-        }
-        if group.name == "secrets" {
-            // Its last line, which a script wrote.
-            worker.logged("half of it");
-        }
-        lines += group.check_log("worker", &worker.log());
-    }
-    assert!(lines > 30, "only {lines} lines were logged: the test has nothing to read");
-}
-
-#[test]
-fn the_worker_answers_the_same() {
-    let differences = differences(|group| {
-        let answers = worker::run(&group);
-        let check = |(case, answers): (&Case, Vec<String>)| case.check("worker", &answers).err();
-        group.answered(answers).filter(|(case, _)| case.runs_on("worker")).filter_map(check).collect()
-    });
+fn the_worker_answers_the_same_and_logs_no_secret() {
+    let groups: Vec<Group> = selected_groups().into_iter().filter(|group| group.name != BEHIND_WRANGLER).collect();
+    let groups: Vec<&Group> = groups.iter().collect();
+    // The last line of that group, which a script wrote.
+    let is_logged = |log: &str| groups.iter().all(|group| group.name != "secrets") || log.contains("half of it");
+    let (answers, log) = workers::run("worker", &groups, is_logged);
+    let differences: Vec<String> = groups.iter().zip(answers).flat_map(|(group, answers)| differences("worker", group, answers)).collect();
     assert!(differences.is_empty(), "{} cases differ\n{}", differences.len(), differences.join("\n"));
+    let lines = groups.iter().map(|group| group.check_log("worker", &log)).max().unwrap_or(0);
+    assert!(lines > 100 || !is_everything_selected(), "only {lines} lines were logged: the test has nothing to read");
+}
+
+#[test]
+fn the_worker_answers_the_same_behind_wrangler() {
+    for group in selected_groups().iter().filter(|group| group.name == BEHIND_WRANGLER) {
+        let differences = differences("worker", group, worker::run(group));
+        assert!(differences.is_empty(), "{} cases differ\n{}", differences.len(), differences.join("\n"));
+    }
+}
+
+/// How a group's answers differ from the expected ones.
+fn differences(host: &str, group: &Group, answers: Vec<Vec<String>>) -> Vec<String> {
+    group.answered(answers).filter(|(case, _)| case.runs_on(host)).filter_map(|(case, answers)| case.check(host, &answers).err()).collect()
 }
 
 #[test]
 fn it_answers_the_same_from_a_libsql_server() {
-    let count = AtomicUsize::new(0);
-    let differences = differences(|group| {
-        let Some(far) = LibsqlGroup::of(group) else { return Vec::new() };
-        count.fetch_add(far.group.cases.len(), Relaxed);
-        far.differences("worker", worker::run_as("libsql", &far.group))
-    });
+    let moved: Vec<LibsqlGroup> = selected_groups().into_iter().filter_map(LibsqlGroup::of).collect();
+    let (answers, _) = workers::run("libsql", &moved.iter().map(|far| &far.group).collect::<Vec<_>>(), |_| true);
+    let differences: Vec<String> = moved.iter().zip(answers).flat_map(|(far, answers)| far.differences("worker", answers)).collect();
     assert!(differences.is_empty(), "{} cases differ\n{}", differences.len(), differences.join("\n"));
-    assert!(count.into_inner() >= 65 || !is_everything_selected(), "too few cases were found");
+    let count: usize = moved.iter().map(|far| far.group.cases.len()).sum();
+    assert!(count >= 65 || !is_everything_selected(), "too few cases were found");
 }
 
 #[test]
 fn the_worker_answers_the_same_through_the_apis_of_databases() {
-    let differences: Vec<String> = Far::ALL.into_iter().flat_map(|far| far.all_differences(selected_groups(), worker::run)).collect();
+    let moved: Vec<FarGroup> =
+        Far::ALL.into_iter().flat_map(|far| selected_groups().into_iter().filter_map(move |group| far.group(group))).collect();
+    let (answers, _) = workers::run("worker", &moved.iter().map(|far| &far.group).collect::<Vec<_>>(), |_| true);
+    let differences: Vec<String> = moved.iter().zip(answers).flat_map(|(far, answers)| far.differences(answers)).collect();
     assert!(differences.is_empty(), "{} cases differ\n{}", differences.len(), differences.join("\n"));
 }
 
@@ -90,9 +72,7 @@ fn it_answers_the_same_through_a_hyperdrive() {
         "name = \"postgres\"\nmain = \"dist/entry.mjs\"\ncompatibility_date = \"2026-11-01\"\ncompatibility_flags = [\"enable_request_signal\"]\n\
          [[hyperdrive]]\nbinding = \"DB\"\nid = \"0\"\nlocalConnectionString = \"{database}\"\n"
     ));
-    let answers = worker::run(&group);
-    let check = |(case, answers): (&Case, Vec<String>)| case.check("worker", &answers).err();
-    let differences: Vec<String> = group.answered(answers).filter_map(check).collect();
+    let differences = differences("worker", &group, worker::run(&group));
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
@@ -123,7 +103,8 @@ fn without_scripts(app: &Path) {
 fn the_sample_app_can_be_deployed_and_is_small() {
     let sample = groups().into_iter().find(|group| group.name == "sample").unwrap();
     let mut too_large = Vec::new();
-    for (runtime, most) in MOST {
+    // The smallest and the largest; the two between them with `scripts/test --all`.
+    for (runtime, most) in MOST.into_iter().filter(|(runtime, _)| is_everything_run() || ["lean", "scripts-tcp"].contains(runtime)) {
         let folder = sample.install();
         if !runtime.contains("scripts") {
             without_scripts(folder.path());

@@ -22,8 +22,6 @@ use millrace_tests::{
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use serde_json::{Value as Json, json};
 
-/// How long something may take that a busy machine does late.
-const PATIENCE: Duration = Duration::from_secs(60);
 const RUNNING: &str = "SELECT ID FROM information_schema.PROCESSLIST WHERE COMMAND = 'Execute' AND INFO LIKE '%SLEEP(600)'";
 /// The app has no scripts, so that its runtime has sockets and nothing else.
 const ADAPTERS: [(&str, &str); 2] = [
@@ -141,11 +139,7 @@ fn call(tool: &str, arguments: &Json) -> Exchange {
 
 #[track_caller]
 fn wait_for(what: &str, condition: impl Fn() -> bool) {
-    let started = Instant::now();
-    while !condition() {
-        assert!(started.elapsed() < PATIENCE, "it does not come: {what}");
-        thread::sleep(Duration::from_millis(20));
-    }
+    millrace_tests::wait::until_else(|| format!("it does not come: {what}"), condition);
 }
 
 fn connections(admin: &Database) -> usize {

@@ -3,7 +3,6 @@
 use std::{
     fs,
     path::Path,
-    thread,
     time::{Duration, Instant},
 };
 
@@ -79,7 +78,7 @@ pub(crate) fn misbehaves(adapter: &str, [read, write]: [&str; 2], variables: &[(
             // What undoes a transaction may be sent after the answer.
             let answered = Instant::now();
             while server.received().len() < before + requests && answered.elapsed() < PATIENCE {
-                thread::sleep(Duration::from_millis(5));
+                millrace_tests::wait::moment();
             }
             let expected = (outcome.map_err(|kind| code(kind).to_owned()), requests);
             assert_eq!((found, server.received().len() - before), expected, "{what}: {tool}: {result}");

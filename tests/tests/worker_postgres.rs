@@ -162,11 +162,7 @@ fn running(admin: &Database, condition: &str) -> usize {
 
 #[track_caller]
 fn wait_for(what: &str, condition: impl Fn() -> bool) {
-    let started = Instant::now();
-    while !condition() {
-        assert!(started.elapsed() < PATIENCE, "it does not come: {what}");
-        thread::sleep(Duration::from_millis(20));
-    }
+    millrace_tests::wait::until_else(|| format!("it does not come: {what}"), condition);
 }
 
 const CALLS: u32 = 20;
@@ -314,7 +310,7 @@ fn kill_the_statement(server: &Postgres, times: usize) {
             psql(&server.url("postgres"), &format!("SELECT pg_terminate_backend({number})"));
             ended.push(pid);
         }
-        thread::sleep(Duration::from_millis(5));
+        millrace_tests::wait::moment();
     }
 }
 

@@ -5,14 +5,9 @@ use std::{
     net::TcpStream,
     path::Path,
     process::{Child, Command, Stdio},
-    thread,
-    time::{Duration, Instant},
 };
 
 use super::{command, installed};
-
-/// How long it may take to listen.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A process that ends with the value.
 struct KillOnDrop(Child);
@@ -60,12 +55,11 @@ impl Watch {
             .spawn()
             .map(KillOnDrop)
             .unwrap_or_else(|error| panic!("cargo-lambda: {error}"));
-        let begun = Instant::now();
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            let said = || fs::read_to_string(empty.join("log")).unwrap_or_default();
-            assert!(begun.elapsed() < PATIENCE, "cargo lambda does not come up: {}", said());
-            thread::sleep(Duration::from_millis(20));
-        }
+        let said = || fs::read_to_string(empty.join("log")).unwrap_or_default();
+        crate::wait::until_else(
+            || format!("cargo lambda does not come up: {}", said()),
+            || TcpStream::connect(("127.0.0.1", port)).is_ok(),
+        );
         let mut function = command(package, &format!("http://127.0.0.1:{port}/.rt"), folders[1].path());
         // The name of the function that is asked where a path names none.
         function.env("AWS_LAMBDA_FUNCTION_NAME", "_").envs(env.iter().cloned());

@@ -1,21 +1,12 @@
 //! A cache as an isolate of a native host opens it, and the app of the corpus' group `cache` on the real process.
 
-use std::{
-    fs,
-    path::PathBuf,
-    rc::Rc,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{fs, path::PathBuf, rc::Rc};
 
 use millrace_core::{Json, Result, ports::KvCache};
 use millrace_native::{cache::CacheChoice, clock::SystemClock, env::Variables};
 use millrace_tests::{case::Exchange, database::runtime, groups, local::Host};
 
 pub(crate) type Env = Vec<(String, String)>;
-
-/// How long something may take that happens by itself.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) fn env(variables: &[(&str, &str)]) -> Env {
     variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -90,10 +81,6 @@ impl Process {
 }
 
 /// Waits for something that happens by itself.
-pub(crate) fn eventually(what: &str, mut happened: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !happened() {
-        assert!(started.elapsed() < PATIENCE, "it does not happen: {what}");
-        thread::sleep(Duration::from_millis(10));
-    }
+pub(crate) fn eventually(what: &str, happened: impl FnMut() -> bool) {
+    millrace_tests::wait::until_else(|| format!("it does not happen: {what}"), happened);
 }

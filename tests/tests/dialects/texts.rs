@@ -18,10 +18,7 @@ use millrace_tests::{
     rds_data,
 };
 
-use super::is_full;
-
-/// What a full run compares for each dialect.
-const FULL: usize = 20_000;
+use super::count;
 
 /// A generator of texts, the same ones in each run.
 struct Generator {
@@ -245,25 +242,25 @@ fn compare(name: &str, dialect: Dialect, count: usize, database: &Database) {
 
 #[test]
 fn sqlite_reads_texts_as_the_build_does() {
-    compare("SQLite", Dialect::Sqlite, FULL, &super::sqlite());
+    compare("SQLite", Dialect::Sqlite, count(20_000, 2_000), &super::sqlite());
 }
 
 #[test]
 fn postgres_reads_texts_as_the_build_does() {
     let server = Postgres::start(&[]);
-    compare("PostgreSQL", Dialect::Postgres, FULL, &server.open());
+    compare("PostgreSQL", Dialect::Postgres, count(20_000, 2_000), &server.open());
 }
 
 #[test]
 fn mysql_reads_texts_as_the_build_does() {
     let server = Mysql::start(&[]);
-    compare("MariaDB", Dialect::MySql, FULL, &server.open());
+    compare("MariaDB", Dialect::MySql, count(20_000, 2_000), &server.open());
 }
 
 #[test]
 fn clickhouse_reads_texts_as_the_build_does() {
     let server = clickhouse::start(&[]);
-    compare("ClickHouse", Dialect::ClickHouse, if is_full() { FULL } else { 1_500 }, &clickhouse::open(&server));
+    compare("ClickHouse", Dialect::ClickHouse, count(1_500, 500), &clickhouse::open(&server));
 }
 
 /// A setting of the database by which a literal would end elsewhere.

@@ -3,7 +3,8 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering::SeqCst},
+        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
+        mpsc,
     },
     thread,
     time::{Duration, Instant},
@@ -19,6 +20,7 @@ use millrace_tests::{
     dynoxide::{self, Dynoxide},
     failures::{self, DYNAMODB as GOOD, aws, json},
     scripted::{Reply, Scripted},
+    wait,
 };
 
 fn settings(server: &Scripted) -> Connection {
@@ -129,7 +131,7 @@ fn pages_are_read_up_to_the_limits_and_the_deadline() {
         json(200, &format!(r#"{{"Items":[{{"v":{{"S":"{}"}}}}],"NextToken":"{number}"}}"#, "x".repeat(100)))
     }
     fn empty(number: usize) -> Reply {
-        thread::sleep(Duration::from_millis(10));
+        wait::moment();
         json(200, &format!(r#"{{"Items":[],"NextToken":"{number}"}}"#))
     }
     assert_eq!(outcome(endless, Query { max_rows: 7, ..read("SELECT v FROM t") }), (TooLarge, 8));
@@ -176,8 +178,14 @@ fn a_server_that_dies_and_comes_back() {
     // Who waits for the service while it is away is answered when it is back.
     server.process.kill();
     let settings = server.connection();
-    let waiting = thread::spawn(move || Database::open(settings).run_with(&read("SELECT * FROM \"kept\"")).map(|rows| rows.rows.len()));
-    thread::sleep(Duration::from_millis(200));
+    let (asking, is_asking) = mpsc::channel();
+    let waiting = thread::spawn(move || {
+        let database = Database::open(settings);
+        asking.send(()).unwrap();
+        database.run_with(&read("SELECT * FROM \"kept\"")).map(|rows| rows.rows.len())
+    });
+    // It takes far less time to ask than the server needs to listen.
+    is_asking.recv().unwrap();
     server.process.restart();
     assert!(waiting.join().unwrap().unwrap() >= 2);
     // No TLS where TLS is wanted.
@@ -191,14 +199,17 @@ fn no_write_is_made_twice_while_the_server_is_killed() {
     let mut server = Dynoxide::start();
     server.create("kept");
     let _ = server.call("PutItem", &serde_json::json!({"TableName": "kept", "Item": {"id": {"S": "n"}, "n": {"N": "0"}}}));
-    let done = Arc::new(AtomicBool::new(false));
-    let (stop, settings) = (Arc::clone(&done), server.connection());
+    let (done, progress) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let (stop, counted, settings) = (Arc::clone(&done), Arc::clone(&progress), server.connection());
     let counter = thread::spawn(move || {
         let database = Database::open(settings);
         let (mut made, mut unknown) = (0_i64, 0_i64);
         while !stop.load(SeqCst) || made == 0 {
             match database.run_with(&Query { deadline_ms: 5_000, ..query("UPDATE \"kept\" SET n = n + 1 WHERE id = 'n'") }) {
-                Ok(_) => made += 1,
+                Ok(_) => {
+                    made += 1;
+                    counted.fetch_add(1, SeqCst);
+                }
                 Err(error) if matches!(error.kind, Protocol | TimedOut) => unknown += 1,
                 Err(error) => assert_eq!(error.kind, Unavailable, "{error:?}"),
             }
@@ -206,12 +217,11 @@ fn no_write_is_made_twice_while_the_server_is_killed() {
         (made, unknown)
     });
     for _ in 0..4 {
-        thread::sleep(Duration::from_millis(150));
+        wait::until_more("no write is made", 10, || progress.load(SeqCst));
         server.process.kill();
-        thread::sleep(Duration::from_millis(50));
         server.process.restart();
     }
-    thread::sleep(Duration::from_millis(150));
+    wait::until_more("no write is made after the last start", 10, || progress.load(SeqCst));
     done.store(true, SeqCst);
     let (made, unknown) = counter.join().unwrap();
     let found: i64 = server.items("kept")[0]["n"]["N"].as_str().unwrap().parse().unwrap();

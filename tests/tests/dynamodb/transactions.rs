@@ -4,10 +4,9 @@ use std::{
     collections::BTreeSet,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering::SeqCst},
+        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
     },
     thread,
-    time::Duration,
 };
 
 use millrace_core::{
@@ -22,6 +21,7 @@ use millrace_tests::{
     dynoxide::{self, Dynoxide},
     failures::{aws, json},
     scripted::{Reply, Scripted},
+    wait,
 };
 use serde_json::json;
 
@@ -120,10 +120,10 @@ fn what_cannot_be_one_request_is_not_sent() {
 fn no_transaction_is_half_done_or_made_twice_while_the_server_is_killed() {
     let mut server = Dynoxide::start();
     server.create("kept");
-    let done = Arc::new(AtomicBool::new(false));
+    let (done, progress) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
     let callers: Vec<_> = (0..2)
         .map(|caller| {
-            let (stop, settings) = (Arc::clone(&done), server.connection());
+            let (stop, progress, settings) = (Arc::clone(&done), Arc::clone(&progress), server.connection());
             thread::spawn(move || {
                 let database = Database::open(settings);
                 let (mut made, mut not_made) = (BTreeSet::new(), BTreeSet::new());
@@ -137,6 +137,7 @@ fn no_transaction_is_half_done_or_made_twice_while_the_server_is_killed() {
                     match run(&database, &pair) {
                         Ok(rows) => {
                             assert_eq!(rows.affected, 2);
+                            progress.fetch_add(1, SeqCst);
                             made.insert(key);
                         }
                         // This server forgets tokens when it is killed, which DynamoDB does not: what was made is then in the way of itself.
@@ -152,12 +153,11 @@ fn no_transaction_is_half_done_or_made_twice_while_the_server_is_killed() {
         })
         .collect();
     for _ in 0..4 {
-        thread::sleep(Duration::from_millis(150));
+        wait::until_more("no transaction is made", 10, || progress.load(SeqCst));
         server.process.kill();
-        thread::sleep(Duration::from_millis(50));
         server.process.restart();
     }
-    thread::sleep(Duration::from_millis(150));
+    wait::until_more("no transaction is made after the last start", 10, || progress.load(SeqCst));
     done.store(true, SeqCst);
     let told: Vec<_> = callers.into_iter().map(|caller| caller.join().unwrap()).collect();
     let mut found: BTreeSet<String> = BTreeSet::new();

@@ -108,7 +108,7 @@ fn eventually(what: &str, logs: impl Fn() -> String, mut happened: impl FnMut(u3
             return;
         }
         assert!(started.elapsed() < PATIENCE, "it does not happen: {what}\n{}", logs());
-        std::thread::sleep(Duration::from_millis(100));
+        millrace_tests::wait::moment();
     }
 }
 

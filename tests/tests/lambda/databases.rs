@@ -1,7 +1,7 @@
 //! Databases on Lambda: files that are packed, files that are written, and a server that dies and comes back.
 
 use std::{
-    fs, thread,
+    fs,
     time::{Duration, Instant},
 };
 
@@ -120,7 +120,7 @@ fn every_invocation_is_answered_while_postgres_dies_and_returns() {
         .is_empty()
     {
         assert!(started.elapsed() < PATIENCE, "the statement does not run");
-        thread::sleep(Duration::from_millis(10));
+        millrace_tests::wait::moment();
     }
     server.kill();
     let answer = Front::Url.answer(&request, outcome.recv_timeout(PATIENCE).unwrap());
@@ -172,7 +172,7 @@ fn a_postgres_that_lets_nobody_in_fails_calls_and_no_invocation() {
         }
         // The server takes a moment to see that somebody went.
         assert!(fails(&answer, "has no connection left") && begun.elapsed() < PATIENCE, "{answer}");
-        thread::sleep(Duration::from_millis(50));
+        millrace_tests::wait::moment();
     }
 }
 

@@ -61,7 +61,7 @@ fn wait_for(log: &Path, parts: &[&str]) {
             return;
         }
         assert!(began.elapsed() < PATIENCE, "no line with {parts:?}:\n{text}");
-        std::thread::sleep(Duration::from_millis(10));
+        millrace_tests::wait::moment();
     }
 }
 

@@ -5,7 +5,6 @@ use std::{
     io::{ErrorKind, Read as _, Write as _},
     net::{TcpListener, TcpStream},
     sync::mpsc::Receiver,
-    thread,
     time::{Duration, Instant},
 };
 
@@ -56,7 +55,7 @@ fn asked(listener: &TcpListener, outcome: &Receiver<Outcome>) -> TcpStream {
         if let Ok(outcome) = outcome.try_recv() {
             panic!("the call has ended and asked nobody: {outcome:?}");
         }
-        thread::sleep(Duration::from_millis(5));
+        millrace_tests::wait::moment();
     };
     upstream.set_nonblocking(false).unwrap();
     let mut head = Vec::new();

@@ -44,7 +44,7 @@ fn gave_up(mut function: Function, asked: usize) {
     let began = Instant::now();
     while function.runs() {
         assert!(began.elapsed() < Duration::from_secs(60), "the environment is not given up");
-        std::thread::sleep(Duration::from_millis(10));
+        millrace_tests::wait::moment();
     }
     assert_eq!(function.api().asked(), asked, "an invocation was asked for that would find the stuck isolate");
 }

@@ -3,10 +3,9 @@
 use std::{
     sync::{
         Arc, Barrier,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
-    time::Duration,
 };
 
 use millrace_core::{
@@ -18,6 +17,7 @@ use millrace_tests::{
     cutting::cutting_libsql,
     database::{Database, connection, query, text},
     sqld::Sqld,
+    wait,
 };
 
 const RETURNING: &str = "INSERT INTO t (k) VALUES (?1) RETURNING id, k";
@@ -156,7 +156,7 @@ fn until_known(database: &Database, statement: &str, key: &str) -> Rows {
             Err(error) if matches!(error.kind, ErrorKind::Unavailable | ErrorKind::Busy | ErrorKind::Protocol) => {}
             other => panic!("{key}: {other:?}"),
         }
-        thread::sleep(Duration::from_millis(10));
+        wait::moment();
     }
 }
 
@@ -165,10 +165,10 @@ fn a_server_that_is_killed_under_writes_makes_each_once() {
     let (mut server, database) = shop();
     database.prepare_records().unwrap();
     let port = server.port;
-    let done = Arc::new(AtomicBool::new(false));
+    let (done, progress) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
     let callers: Vec<_> = (0..4)
         .map(|caller| {
-            let done = Arc::clone(&done);
+            let (done, progress) = (Arc::clone(&done), Arc::clone(&progress));
             thread::spawn(move || {
                 let database = open(port);
                 let mut made = Vec::new();
@@ -179,13 +179,14 @@ fn a_server_that_is_killed_under_writes_makes_each_once() {
                     // Sent again, it says the same.
                     assert_eq!(until_known(&database, statement, &key), rows, "{key}");
                     made.push(key);
+                    progress.fetch_add(1, Ordering::SeqCst);
                 }
                 made.len()
             })
         })
         .collect();
-    for pause_ms in [150, 230, 310, 90, 420] {
-        thread::sleep(Duration::from_millis(pause_ms));
+    for more in [5, 8, 11, 3, 15] {
+        wait::until_more("no write is made", more, || progress.load(Ordering::SeqCst));
         server.kill();
         server.restart();
     }

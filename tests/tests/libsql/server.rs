@@ -11,6 +11,7 @@ use millrace_core::{
 use millrace_tests::{
     database::{Database, connection, query},
     sqld::Sqld,
+    wait,
 };
 
 /// A key made for this test; nobody has its private half any more.
@@ -106,8 +107,8 @@ fn a_server_that_dies_under_a_statement_leaves_a_write_unknown() {
             database.run_with(&Query { access, ..query(&format!("{statement}{ENDLESS}")) }).unwrap_err()
         });
         is_asking.recv().unwrap();
-        // Long enough for the statement to be on its way; were it not, nothing would be left to prove, and the check below fails.
-        thread::sleep(std::time::Duration::from_millis(1000));
+        // It computes: so the statement is on its way.
+        wait::until_more("the server does not compute", 20, || server.cpu_ticks());
         server.kill();
         let error = asker.join().unwrap();
         match access {

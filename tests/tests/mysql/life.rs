@@ -33,7 +33,7 @@ fn wait_for(admin: &Database, sql: &str, rows: usize) -> Vec<Vec<Value>> {
         if found.len() == rows {
             return found;
         }
-        thread::sleep(std::time::Duration::from_millis(5));
+        millrace_tests::wait::moment();
     }
 }
 

@@ -1,9 +1,6 @@
 //! A password that changes while calls come: whoever is refused reads it again within the call, and within `/readyz`.
 
-use std::{
-    fs, thread,
-    time::{Duration, Instant},
-};
+use std::{fs, thread, time::Duration};
 
 use millrace_tests::{
     case::Exchange,
@@ -72,11 +69,7 @@ fn no_call_fails_while_the_password_changes() {
         assert!(!told.contains(private), "{private}: {told}");
     }
     set("third-password");
-    let began = Instant::now();
-    while !ready().contains("200") {
-        assert!(began.elapsed() < Duration::from_secs(3), "still not ready");
-        thread::sleep(Duration::from_millis(50));
-    }
+    millrace_tests::wait::until("still not ready", || ready().contains("200"));
     assert!(call().contains(r#"{\"v\":7}"#));
     // The operator needs the address and the user.
     let log = fs::read_to_string(&log).unwrap();

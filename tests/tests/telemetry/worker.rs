@@ -22,7 +22,7 @@ use millrace_tests::{
     workerd::Workerd,
 };
 
-use super::{OF_HANDLER, PATIENCE, TRACE, children, described, failures_are_told, group, is_a_tree};
+use super::{OF_HANDLER, TRACE, children, described, failures_are_told, group, is_a_tree};
 
 /// How long an isolate leaves a collector alone that failed, less what may pass before a test sees the failure.
 const REST: Duration = Duration::from_millis(4000);
@@ -83,12 +83,8 @@ fn adds(workerd: &Workerd) {
 }
 
 #[track_caller]
-fn wait_for(mut what: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !what() {
-        assert!(started.elapsed() < PATIENCE, "it does not come");
-        thread::sleep(Duration::from_millis(10));
-    }
+fn wait_for(what: impl FnMut() -> bool) {
+    millrace_tests::wait::until("it does not come", what);
 }
 
 /// How many calls a request to a collector tells of.

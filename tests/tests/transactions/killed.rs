@@ -4,10 +4,9 @@ use std::{
     collections::BTreeSet,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering::SeqCst},
+        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
     },
     thread,
-    time::Duration,
 };
 
 use millrace_core::{ErrorKind, ports::RecordedWrite};
@@ -18,6 +17,7 @@ use millrace_tests::{
     postgres::Postgres,
     rds_data,
     sqld::Sqld,
+    wait,
 };
 
 use super::{Kind, Place, insert};
@@ -59,10 +59,10 @@ fn check(kind: Kind, server: &mut dyn Killed, open: impl Fn() -> Database + Clon
     let database = open();
     database.run(table, &[]).unwrap();
     database.prepare_records().unwrap();
-    let done = Arc::new(AtomicBool::new(false));
+    let (done, progress) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
     let callers: Vec<_> = (0..4)
         .map(|caller| {
-            let (done, open) = (Arc::clone(&done), open.clone());
+            let (done, progress, open) = (Arc::clone(&done), Arc::clone(&progress), open.clone());
             thread::spawn(move || {
                 let place = Place { kind, database: open(), _server: Box::new(()) };
                 let mut told = Told::default();
@@ -86,21 +86,23 @@ fn check(kind: Kind, server: &mut dyn Killed, open: impl Fn() -> Database + Clon
                                 Err(error) if matches!(error.kind, ErrorKind::Unavailable | ErrorKind::Busy | ErrorKind::Protocol) => {}
                                 other => panic!("{key}: {other:?}"),
                             }
-                            thread::sleep(Duration::from_millis(10));
+                            wait::moment();
                         }
                         told.made.insert(key);
+                        progress.fetch_add(1, SeqCst);
                         continue;
                     }
                     match place.run(&pair) {
                         Ok(rows) => {
                             assert_eq!(rows.affected, 2);
                             told.made.insert(key);
+                            progress.fetch_add(1, SeqCst);
                         }
                         Err(error) if error.message.contains("not known whether") => {}
                         Err(error) => {
                             assert!(matches!(error.kind, ErrorKind::Unavailable | ErrorKind::Busy), "{key}: {error:?}");
                             told.not_made.insert(key);
-                            thread::sleep(Duration::from_millis(10));
+                            wait::moment();
                         }
                     }
                 }
@@ -108,12 +110,12 @@ fn check(kind: Kind, server: &mut dyn Killed, open: impl Fn() -> Database + Clon
             })
         })
         .collect();
-    for pause_ms in [400, 250, 600, 350] {
-        thread::sleep(Duration::from_millis(pause_ms));
+    for more in [16, 7, 25, 10] {
+        wait::until_more("no transaction is made", more, || progress.load(SeqCst));
         server.kill();
         server.restart();
     }
-    thread::sleep(Duration::from_millis(300));
+    wait::until_more("no transaction is made after the last start", 8, || progress.load(SeqCst));
     done.store(true, SeqCst);
     let told: Vec<Told> = callers.into_iter().map(|caller| caller.join().unwrap()).collect();
     let place = Place { kind, database: open(), _server: Box::new(()) };

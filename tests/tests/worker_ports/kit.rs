@@ -5,8 +5,6 @@ use std::{
     net::TcpListener,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
-    thread,
-    time::{Duration, Instant},
 };
 
 use millrace_core::ErrorKind;
@@ -24,8 +22,6 @@ use serde_json::{Value as Json, json};
 pub(crate) const TOKEN: &str = "t.o.k-of-the-app";
 /// A path of the server that is never answered, whatever its script.
 pub(crate) const NEVER: &str = "/never";
-/// How long something may take that a busy machine does late.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// What the tables begin with.
 const SQL: &str =
     "CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 'one'), (2, 'two'), (3, 'three'), (4, 'four'), (5, 'five');";
@@ -100,11 +96,7 @@ pub(crate) const fn code(kind: ErrorKind) -> &'static str {
 /// Waits for something that must come.
 #[track_caller]
 pub(crate) fn wait_for(condition: impl Fn() -> bool) {
-    let started = Instant::now();
-    while !condition() {
-        assert!(started.elapsed() < PATIENCE, "it does not come");
-        thread::sleep(Duration::from_millis(20));
-    }
+    millrace_tests::wait::until("it does not come", condition);
 }
 
 impl Kit {
