@@ -311,9 +311,11 @@ fn the_scripts_page_does_what_it_says() {
         let (first, rest) = body.split_once('\n').unwrap();
         let file = folder.path().join("notes").join(first.trim_start_matches(['#', '/', ' ']));
         fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, rest).unwrap();
+        // A part of a file that is there is added to it.
+        let before = if file.ends_with("millrace.yaml") { fs::read_to_string(&file).unwrap() } else { String::new() };
+        fs::write(file, before + rest).unwrap();
     });
-    assert_eq!(written.count(), 6);
+    assert_eq!(written.count(), 7);
     let settings: millrace_core::Json = serde_json::from_str(&settings[0].1).unwrap();
     let of_new = fs::read_to_string(folder.path().join("notes/tsconfig.json")).unwrap();
     assert_eq!(settings, serde_json::from_str::<millrace_core::Json>(&of_new).unwrap(), "the page shows what `new` writes");
