@@ -307,7 +307,7 @@ impl<'a> Reading<'a, '_> {
         if self.packages.as_ref().is_some_and(|packages| packages.replaces(path, specifier)) {
             return None;
         }
-        let package = super::package(path.to_str().unwrap_or_default().rsplit_once("node_modules/")?.1).to_owned();
+        let package = npm::package(path.to_str().unwrap_or_default().rsplit_once("node_modules/")?.1).to_owned();
         if !builtin.is_given && self.absent.insert((package.clone(), builtin.name)) {
             let message = format!("the package `{package}` imports `{}`, a module of Node that scripts do not have", builtin.name);
             let help = format!("what of it needs that module fails when it is called; `{}` imports `{}`", brought.file, brought.package);
@@ -440,7 +440,7 @@ impl<'a> Reading<'a, '_> {
             Specifier::Builtin(_) if node::find(specifier).is_some_and(|builtin| builtin.is_given) => Ok(self.node(specifier)),
             Specifier::Builtin(name) => {
                 let message = format!("`{specifier}` is a module of Node, which scripts do not have");
-                Err(Finding::new(span, message, resolve::builtin_remedy(name)))
+                Err(Finding::new(span, message, node::remedy(name)))
             }
             Specifier::Absolute => match made_text(specifier).map(|(text, is_json)| problem_of_url(&text, is_json)) {
                 Some(None) => Ok(self.queue(PathBuf::from(specifier), None)),
@@ -704,7 +704,7 @@ fn absent_members(module: &Module<'_>, request: usize) -> Vec<Diagnostic> {
     let absent = found.into_iter().filter(|(name, _)| builtin.absent.contains(&name.as_str()));
     let finding = |(name, span)| {
         let message = format!("`{name}` of Node's module `{}` is not available in scripts", builtin.name);
-        module.place(Finding::new(span, message, resolve::builtin_remedy(builtin.name)))
+        module.place(Finding::new(span, message, node::remedy(builtin.name)))
     };
     absent.map(finding).collect()
 }

@@ -3,8 +3,6 @@
 
 use std::io::Read as _;
 
-use super::resolve;
-
 /// A module of Node.
 #[derive(Debug)]
 pub(super) struct Builtin {
@@ -37,10 +35,26 @@ pub(super) fn find(specifier: &str) -> Option<&'static Builtin> {
     BUILTINS.iter().find(|builtin| builtin.name == name && (prefixed.is_some() || !builtin.needs_prefix))
 }
 
+/// What stands in for a module of Node.
+pub(super) fn remedy(name: &str) -> &'static str {
+    match name.split('/').next().unwrap_or(name) {
+        "fs" => {
+            "scripts have no files: import JSON with `import data from \"./data.json\"`, or query an adapter with `ctx.db(name).query(sql, params)`"
+        }
+        "http" | "https" | "http2" | "net" | "tls" | "dns" | "dgram" => {
+            "use the global `fetch` (hosts are listed under `fetch.allow` in `millrace.yaml`)"
+        }
+        "crypto" => "use hashes, `createHmac`, `randomBytes` and the like of it, or the global `crypto`",
+        "os" => "scripts see nothing of the machine that they run on",
+        "console" => "use the global `console`, or `ctx.log`",
+        _ => "scripts have the ECMAScript built-ins, `fetch`, `URL`, `crypto`, timers, the pure modules of Node, and `ctx`",
+    }
+}
+
 impl Builtin {
     /// Its text as a module of ECMAScript. Each request in it is for another module of Node.
     pub(super) fn text(&self) -> String {
-        unpacked(self.packed).replace("\"$HELP\"", &serde_json::Value::from(resolve::builtin_remedy(self.name)).to_string())
+        unpacked(self.packed).replace("\"$HELP\"", &serde_json::Value::from(remedy(self.name)).to_string())
     }
 }
 

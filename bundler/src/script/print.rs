@@ -22,7 +22,7 @@ use super::{
     graph::{Binding, Graph, Kept, Resolution},
     module::{Code, Content},
     name::{self, Names},
-    node, resolve,
+    node, npm, resolve,
 };
 
 /// A program, and what is known of it.
@@ -102,7 +102,7 @@ pub(super) fn program<'a>(allocator: &'a Allocator, mut graph: Graph<'a>, kept: 
 /// The name of the package that a file belongs to, or the module of Node that it is; `""` for the app's own.
 fn package_of(path: &str) -> &str {
     match path.rsplit_once("node_modules/") {
-        Some((_, inside)) => super::package(inside),
+        Some((_, inside)) => npm::package(inside),
         None if path.starts_with(node::PREFIX) => path,
         None => "",
     }

@@ -42,22 +42,6 @@ pub(super) fn classify(specifier: &str) -> Specifier<'_> {
     if node::find(specifier).is_some() { Specifier::Builtin(specifier) } else { Specifier::Package }
 }
 
-/// What stands in for a module of Node.
-pub(super) fn builtin_remedy(name: &str) -> &'static str {
-    match name.split('/').next().unwrap_or(name) {
-        "fs" => {
-            "scripts have no files: import JSON with `import data from \"./data.json\"`, or query an adapter with `ctx.db(name).query(sql, params)`"
-        }
-        "http" | "https" | "http2" | "net" | "tls" | "dns" | "dgram" => {
-            "use the global `fetch` (hosts are listed under `fetch.allow` in `millrace.yaml`)"
-        }
-        "crypto" => "use hashes, `createHmac`, `randomBytes` and the like of it, or the global `crypto`",
-        "os" => "use `ctx.env` (names are listed under `env` in `millrace.yaml`)",
-        "console" => "use the global `console`, or `ctx.log`",
-        _ => "scripts have the ECMAScript built-ins, `fetch`, `URL`, `crypto`, timers, the pure modules of Node, and `ctx`",
-    }
-}
-
 /// Why a relative specifier names no file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Missing {
