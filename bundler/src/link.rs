@@ -143,6 +143,7 @@ impl Compiler<'_> {
                     path: path.to_owned(),
                     program: script::with_env(linked.program, &self.links.env),
                     map: Some(linked.map),
+                    loads_without_clock: false,
                 });
                 Some(LinkedScript { index, exports: linked.exports, values: linked.values })
             }

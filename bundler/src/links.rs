@@ -84,7 +84,12 @@ impl Links {
             if locales.is_empty() {
                 locales.push("en");
             }
-            self.scripts.push(Script { path: Script::SHARED_PATH.to_owned(), program: String::new(), map: None });
+            self.scripts.push(Script {
+                path: Script::SHARED_PATH.to_owned(),
+                program: String::new(),
+                map: None,
+                loads_without_clock: false,
+            });
             self.waits.push(None);
             self.sizes.push(ScriptSize { path: Script::SHARED_PATH.to_owned(), ..ScriptSize::default() });
             Intl { index: self.scripts.len() - 1, locales, parts: BTreeSet::new() }

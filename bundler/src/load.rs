@@ -9,16 +9,20 @@ use millrace_core::{
 
 use crate::{Diagnostic, Severity, compiler::Compiler, script};
 
+/// As many calls a stack has at the most: behind them there may be more.
+const MAX_CALLS: usize = 50;
+
 /// The longest file whose columns are counted anew.
 const MAX_SOURCE: u64 = 32 << 20;
 
 /// Lets the loader evaluate the scripts, and notes everything that it found.
-pub(crate) fn check(compiler: &mut Compiler<'_>, scripts: &[Script], loader: &dyn ScriptLoader) {
+pub(crate) fn check(compiler: &mut Compiler<'_>, scripts: &mut [Script], loader: &dyn ScriptLoader) {
     if scripts.is_empty() {
         return;
     }
     let waits = compiler.links.take_waits();
-    for (index, ((script, load), waits)) in scripts.iter().zip(loader.load(scripts)).zip(waits).enumerate() {
+    let loads = loader.load(scripts);
+    for (index, ((script, load), waits)) in scripts.iter_mut().zip(loads).zip(waits).enumerate() {
         let ScriptLoad { fault, awaits, took, cost } = load;
         if let Some(size) = compiler.links.sizes.get_mut(index) {
             size.load = Some(cost);
@@ -29,6 +33,12 @@ pub(crate) fn check(compiler: &mut Compiler<'_>, scripts: &[Script], loader: &dy
         }
         if awaits {
             compiler.findings.push(waits.unwrap_or_else(|| script::waits_somewhere(Path::new(&script.path))));
+        }
+        // What packages read there for themselves is not a time that anybody is told: when they were made, or how often they are called.
+        script.loads_without_clock =
+            !took.is_empty() && took.iter().all(|taken| taken.what == Ambient::Clock && is_of_package(script, taken.stack.as_deref()));
+        if script.loads_without_clock {
+            continue;
         }
         for taken in took {
             // What it waits for is among what it asks for.
@@ -43,6 +53,13 @@ pub(crate) fn check(compiler: &mut Compiler<'_>, scripts: &[Script], loader: &dy
 /// The innermost call in a file of the app, and the innermost of all: what a package throws, its user has to look at.
 fn innermost<'s>(script: &'s Script, stack: &'s str) -> (Option<ScriptCall<'s>>, Option<ScriptCall<'s>>) {
     (script.calls(stack).find(|call| package(call.file).is_none()), script.calls(stack).next())
+}
+
+/// Whether a package took it for itself, and not where a file of the app calls it.
+fn is_of_package(script: &Script, stack: Option<&str>) -> bool {
+    let stack = stack.unwrap_or_default();
+    let (own, taken) = innermost(script, stack);
+    own.is_none() && taken.is_some() && stack.lines().count() < MAX_CALLS
 }
 
 fn failed(compiler: &mut Compiler<'_>, script: &Script, fault: &LoadFault) -> Diagnostic {

@@ -19,9 +19,9 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
     let prompts = prompt::read_all(compiler, &root, &tools);
     let resources = resource::read_all(compiler, &root, &tools);
     let (resources, skills) = skill::read_all(compiler, &root, (&tools, &prompts), resources);
-    let scripts = compiler.links.take_scripts();
+    let mut scripts = compiler.links.take_scripts();
     if let Some(loader) = compiler.loader {
-        load::check(compiler, &scripts, loader);
+        load::check(compiler, &mut scripts, loader);
     }
     let named = compiler.links.take_named();
     let statements = compiler.links.take_statements();

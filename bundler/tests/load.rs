@@ -220,6 +220,31 @@ fn what_a_module_takes_from_around_it_is_told() {
 }
 
 #[test]
+fn packages_may_read_the_clock_for_themselves() {
+    let files = [
+        ("node_modules/p/package.json", r#"{ "name": "p", "type": "module" }"#),
+        ("node_modules/p/index.js", "export const now = () => Date.now();\nconst made = now();\nexport const age = () => now() - made;"),
+        ("app/tools/a/handler.ts", "import { age } from 'p';\nexport default () => age();"),
+        ("app/tools/b/handler.ts", "import { now } from 'p';\nconst started = now();\nexport default () => started;"),
+        ("app/tools/c/handler.ts", "import { age } from 'p';\nexport default () => age();"),
+    ];
+    let of_package = |script: &Script| call(script, "now", "Date.now") + &call(script, "<anonymous>", "made = ");
+    let clock = |script: &Script| took(Ambient::Clock, Some(of_package(script)));
+    let own = |script: &Script| took(Ambient::Clock, Some(call(script, "now", "Date.now") + &call(script, "<anonymous>", "started = ")));
+    let deep = |script: &Script| took(Ambient::Clock, Some(of_package(script).repeat(25)));
+    let report = loaded(&files, &[("app/tools/a/handler.ts", &clock), ("app/tools/b/handler.ts", &own), ("app/tools/c/handler.ts", &deep)]);
+    let told = support::told(&report);
+    assert!(
+        told.contains("app/tools/b/handler.ts:2:1+0 warning: the package `p` reads the clock")
+            || told.contains("app/tools/b/handler.ts:2:7"),
+        "{told}"
+    );
+    assert!(told.contains("app/tools/c/handler.ts") && !told.contains("app/tools/a/handler.ts"), "{told}");
+    let app = report.app.unwrap();
+    assert_eq!(app.scripts.iter().map(|script| script.loads_without_clock).collect::<Vec<_>>(), [true, false, false]);
+}
+
+#[test]
 fn scripts_are_loaded_once_and_only_for_who_wants_that() {
     let loader = Scripted { answers: &[], asked: RefCell::default() };
     let folder = tempfile::tempdir().unwrap();

@@ -279,6 +279,8 @@ pub struct Script {
     pub program: String,
     /// Leads from the program to the author's files. Bundles that are deployed have none.
     pub map: Option<ScriptMap>,
+    /// It is loaded once though packages of it read the clock then, for themselves: the clock is 0 there, as where a Worker starts.
+    pub loads_without_clock: bool,
 }
 
 impl Script {

@@ -81,7 +81,7 @@ pub(crate) fn load(base: &Arc<Image>, scripts: &[Script]) -> Result<Program, Fau
             if !is_in_image[index] {
                 continue;
             }
-            let host = LoadHost::default();
+            let host = LoadHost { is_clock_fixed: script.loads_without_clock, ..LoadHost::default() };
             let step = loader.script(&meta(index, script, false), &script.program, &host);
             let has_asked = host.was_asked.get() || !loader.asks().is_empty();
             if has_asked || step != Ok(Step::Done(String::from(LOADED))) {
@@ -121,6 +121,8 @@ pub(crate) fn does_not_compile(script: &Script, text: &str) -> ScriptFault {
 #[derive(Default)]
 pub(crate) struct LoadHost {
     was_asked: Cell<bool>,
+    /// The clock is not asked: it is 0.
+    is_clock_fixed: bool,
     pub(crate) took: RefCell<Vec<TakenAtLoad>>,
 }
 
@@ -154,7 +156,7 @@ impl Host for LoadHost {
     }
 
     fn clock_ms(&self) -> f64 {
-        self.was_asked.set(true);
+        self.was_asked.set(self.was_asked.get() || !self.is_clock_fixed);
         0.0
     }
 

@@ -135,6 +135,17 @@ fn a_script_that_takes_what_is_real_is_evaluated_in_each_call_that_uses_it() {
 }
 
 #[test]
+fn a_script_that_loads_without_the_clock_finds_0_there_and_the_time_in_a_call() {
+    let mut setup = Setup::new(&[
+        "(host) => { const made = Date.now(); return { default: () => [made, Date.now() > 0, performance.now() < 1e6] } }",
+    ]);
+    setup.scripts[0].loads_without_clock = true;
+    for _ in 0..2 {
+        assert_eq!(setup.call(0, Json::Null), value(json!([0, true, true])));
+    }
+}
+
+#[test]
 fn modules_that_are_evaluated_in_a_call_have_work_of_their_own() {
     let rounds = |count: u32| format!("for (let i = 0; i < {count}; i++) n += i");
     let script = |loading: u32, call: u32| {

@@ -50,7 +50,7 @@ fn link(folder: &Path, program: &Program) -> Script {
     fs::write(folder.join("entry.js"), format!("import run from './{file}';\n{ENTRY}")).unwrap();
     let linked = millrace_bundler::script::link(folder, Path::new("entry.js"))
         .unwrap_or_else(|diagnostics| panic!("{}: {:?}\n{}", program.name, diagnostics, program.source));
-    Script { path: format!("{}.js", program.name), program: linked.program, map: None }
+    Script { path: format!("{}.js", program.name), program: linked.program, map: None, loads_without_clock: false }
 }
 
 /// The first place where two texts differ, with what is around it.

@@ -71,8 +71,12 @@ mod tests {
 
     #[test]
     fn the_lines_of_the_engine_are_read() {
-        let script =
-            Script { path: "app/a (1).ts".into(), program: "(function (h) {\n  const é = \"é😀\"; f();\n})".into(), map: None };
+        let script = Script {
+            path: "app/a (1).ts".into(),
+            program: "(function (h) {\n  const é = \"é😀\"; f();\n})".into(),
+            map: None,
+            loads_without_clock: false,
+        };
         let table = [
             ("    at f (app/a (1).ts:1:16)", Some((Some("f"), 1, 16))),
             ("    at <anonymous> (app/a (1).ts:3:1)", Some((None, 3, 1))),
@@ -106,7 +110,8 @@ mod tests {
             files: vec!["lib.ts".to_string(), "a.ts".to_string()],
             places: vec![place(0, 30, 0, 4, 2), place(1, 2, 1, 8, 0), place(1, 15, 1, 8, 20)],
         };
-        let script = Script { path: "a.ts".into(), program: "(function (h) {\n \"é\"; f(); })".into(), map: Some(map) };
+        let script =
+            Script { path: "a.ts".into(), program: "(function (h) {\n \"é\"; f(); })".into(), map: Some(map), loads_without_clock: false };
         let stack = "    at f (a.ts:1:40)\n    at map (native)\n    at <anonymous> (a.ts:2:1)\n    at <anonymous> (a.ts:0:1)\n    at g (a.ts:7:1)\n";
         let found: Vec<_> = script.calls(stack).collect();
         let call = |function, file, line, column| ScriptCall { function, file, line, column };

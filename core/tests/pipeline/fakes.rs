@@ -48,7 +48,7 @@ pub fn app(tools: Vec<Tool>) -> App {
         telemetry: true,
         adapters: vec![adapter],
         scripts: ["handler.ts", "input.ts", "output.ts", "auth.ts"]
-            .map(|path| Script { path: path.into(), program: String::new(), map: None })
+            .map(|path| Script { path: path.into(), program: String::new(), map: None, loads_without_clock: false })
             .into(),
         logs: false,
         epochs: Vec::new(),

@@ -168,7 +168,7 @@ pub(crate) fn empty_app() -> App {
         fetch_allow: vec![],
         telemetry: true,
         adapters: vec![],
-        scripts: vec![Script { path: "tool.ts".into(), program: String::new(), map: None }],
+        scripts: vec![Script { path: "tool.ts".into(), program: String::new(), map: None, loads_without_clock: false }],
         logs: true,
         epochs: Vec::new(),
         presenters: vec![],

@@ -126,8 +126,15 @@ const where = () => trimmed(new Error().stack);
 // Where `check` loads the scripts, it is told what they take while they are evaluated, and where.
 let isTelling = false;
 let tookCount = 0;
+const MAX_CALLS = 50;
 const took = what => {
-  if (isTelling && tookCount++ < MAX_TOOK) say(SAY.took, bare([what, wellFormed(String(new Error().stack))]));
+  if (!isTelling || tookCount++ >= MAX_TOOK) return;
+  // All callers: whether a file of the app is among them matters.
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = MAX_CALLS;
+  const { stack } = new Error();
+  Error.stackTraceLimit = limit;
+  say(SAY.took, bare([what, wellFormed(String(stack))]));
 };
 
 // questions to the host

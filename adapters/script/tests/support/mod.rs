@@ -184,8 +184,12 @@ pub struct Setup {
 impl Setup {
     /// Each program is the body of `(host) => { … }` and returns the exports.
     pub fn new(programs: &[&str]) -> Self {
-        let script =
-            |(index, program): (usize, &&str)| Script { path: format!("app/tools/{index}.ts"), program: (*program).to_owned(), map: None };
+        let script = |(index, program): (usize, &&str)| Script {
+            path: format!("app/tools/{index}.ts"),
+            program: (*program).to_owned(),
+            map: None,
+            loads_without_clock: false,
+        };
         Self {
             scripts: programs.iter().enumerate().map(script).collect(),
             host: Host::default(),
