@@ -15,7 +15,11 @@ const sourceOf = name => `${here}sources/${fileOf(name)}.mjs`;
 // What is wrong for scripts in the sources of packages, or slow in them: the engine has it built in. A text that is not there is a mistake.
 const patches = {
   // The engine has no `Atomics`.
-  'node-inspect-extracted/dist/inspect.js': [['"Atomics","JSON"', '"JSON"', 1]],
+  // A stack here has the calls alone.
+  'node-inspect-extracted/dist/inspect.js': [
+    ['"Atomics","JSON"', '"JSON"', 1],
+    ['if("string"==typeof n)return n;', 'if("string"==typeof n){const head=Error.prototype.toString.call(e);return n.startsWith(head)?n:`${head}\\n${n}`.trimEnd()}', 1],
+  ],
   'querystring-es3/decode.js': [
     ["'use strict';", 'const decoded = text => { try { return decodeURIComponent(text) } catch { return bytesOf(text) } };\nconst bytesOf = text => text.replace(/(?:%[0-9a-f]{2})+/gi, run => new TextDecoder().decode(Uint8Array.from(run.slice(1).split("%"), byte => parseInt(byte, 16))));', 1],
     ['decodeURIComponent(kstr)', 'decoded(kstr)', 1],

@@ -85,8 +85,6 @@ for (const locale of LOCALES) {
   const language = locale === 'pt-PT' ? locale : locale.split('-')[0];
   const { code } = await esbuild.transform(readFileSync(`${formatjs}pluralrules/locale-data/${language}.js`, 'utf8'), { minify: true, target: 'es2023' });
   text += `globalThis[Symbol.for('millrace.locale')](${JSON.stringify(locale === 'en' ? 'en-US' : locale)});\n`;
-  // What most calls ask for is compared once, when the app is loaded.
-  text += `new Date(0).toLocaleString(${JSON.stringify(locale)});new Date(0).toLocaleDateString(${JSON.stringify(locale)});\n`;
   keep(locale, `${code.trim().replace(`locale:"${language}"`, `locale:"${locale}"`)}\n${text}`);
 }
 

@@ -80,7 +80,12 @@ impl Links {
     pub(crate) fn uses_intl(&mut self, used: IntlUse) -> Vec<Diagnostic> {
         let intl = self.intl.get_or_insert_with(|| {
             let listed = self.locales.as_deref().unwrap_or_default();
-            let mut locales: Vec<&str> = listed.iter().filter_map(|name| intl::covering(name)).collect();
+            let mut locales: Vec<&str> = Vec::new();
+            for locale in listed.iter().filter_map(|name| intl::covering(name)) {
+                if !locales.contains(&locale) {
+                    locales.push(locale);
+                }
+            }
             if locales.is_empty() {
                 locales.push("en");
             }

@@ -9,6 +9,8 @@ use millrace_core::{
 
 use crate::{Diagnostic, Severity, compiler::Compiler, script};
 
+const ROOT_FILE: &str = "millrace.yaml";
+
 /// As many calls a stack has at the most: behind them there may be more.
 const MAX_CALLS: usize = 50;
 
@@ -64,6 +66,11 @@ fn is_of_package(script: &Script, stack: Option<&str>) -> bool {
 
 fn failed(compiler: &mut Compiler<'_>, script: &Script, fault: &LoadFault) -> Diagnostic {
     let (own, thrown) = innermost(script, fault.stack.as_deref().unwrap_or_default());
+    if script.is_shared() {
+        let message = format!("the locales of the app cannot be loaded: {}", fault.message);
+        let help = "List fewer `locales` in `millrace.yaml`.".to_owned();
+        return Diagnostic { file: ROOT_FILE.into(), ..at(compiler, script, Severity::Error, None, (message, help)) };
+    }
     let message = format!("the script cannot be loaded: {}", fault.message);
     let brought = thrown.filter(|call| package(call.file).is_some());
     let (message, help) = match brought.and_then(|call| Some((call, package(call.file)?))) {

@@ -157,10 +157,17 @@ fn intl_use(graph: &graph::Graph<'_>, kept: &graph::Kept, said: &mut Vec<Diagnos
     let mut found = IntlUse::default();
     for &index in &kept.modules {
         let module = &graph.modules[index];
+        // The statements by where they begin; a compiler may have put some among them.
+        let code = module.code().filter(|_| !module.is_lowered);
+        let mut statements: Vec<(oxc::span::Span, usize)> = code.map_or_else(Vec::new, |code| {
+            let spans = code.program.body.iter().enumerate().map(|(number, statement)| (statement.span(), number));
+            spans.filter(|(span, _)| !span.is_empty()).collect()
+        });
+        statements.sort_by_key(|(span, _)| span.start);
         let is_kept = |span: oxc::span::Span| {
-            let Some(code) = module.code().filter(|_| !module.is_lowered) else { return true };
-            let statement = code.program.body.iter().position(|statement| statement.span().contains_inclusive(span));
-            statement.is_none_or(|statement| kept.has(index, statement))
+            let before = statements.partition_point(|(statement, _)| statement.start <= span.start);
+            let statement = before.checked_sub(1).map(|at| statements[at]).filter(|(statement, _)| statement.contains_inclusive(span));
+            statement.is_none_or(|(_, number)| kept.has(index, number))
         };
         let is_own = graph.is_own(index);
         let severity = if is_own { Severity::Error } else { Severity::Warning };

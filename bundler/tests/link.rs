@@ -250,6 +250,16 @@ fn programs_do_what_modules_do() {
             r#"["linux","object",[],[1,"undefined"]]"#,
         ),
         (
+            "what a file declares to be there is there",
+            &[(
+                "a.ts",
+                "declare const process: { env: Record<string, string>, platform: string };\n\
+                 export default () => [process.platform, process.env.NODE_ENV]",
+            )],
+            "m.default()",
+            r#"["linux","production"]"#,
+        ),
+        (
             "top-level await",
             &[("a.ts", "import { v } from './b'; export default () => v"), ("b.ts", "export const v = await Promise.resolve(6)")],
             "m.default()",

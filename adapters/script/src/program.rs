@@ -77,7 +77,9 @@ pub(crate) fn load(base: &Arc<Image>, scripts: &[Script]) -> Result<Program, Fau
     let mut loader = Loader::on(base, LOADING)?;
     loop {
         let mut is_whole = true;
-        for (index, script) in scripts.iter().enumerate() {
+        // What others need comes first: if there is no more room, it is not what is left out.
+        let (shared, others): (Vec<_>, Vec<_>) = scripts.iter().enumerate().partition(|(_, script)| script.is_shared());
+        for (index, script) in shared.into_iter().chain(others) {
             if !is_in_image[index] {
                 continue;
             }

@@ -34,19 +34,22 @@ impl ScriptLoader for Engine {
 fn try_load(base: &Arc<Image>, scripts: &[Script]) -> Result<Vec<ScriptLoad>, Fault> {
     let mut loader = Loader::on(base, LOADING)?;
     let mut is_whole = true;
-    let mut loads = Vec::with_capacity(scripts.len());
-    for (index, script) in scripts.iter().enumerate() {
+    let mut loads = vec![ScriptLoad::default(); scripts.len()];
+    let mut is_first = true;
+    let (shared, others): (Vec<_>, Vec<_>) = scripts.iter().enumerate().partition(|(_, script)| script.is_shared());
+    for (index, script) in shared.into_iter().chain(others) {
         let mut load = try_one(&mut loader, index, script);
-        if !load.is_loaded() {
+        if load.fault.is_some() || load.awaits {
             // It may have been another one's fault.
             renew(&mut loader, scripts)?;
-            if !is_whole || index > 0 {
+            if !is_whole || !is_first {
                 load = try_one(&mut loader, index, script);
                 renew(&mut loader, scripts)?;
             }
             is_whole = false;
         }
-        loads.push(load);
+        loads[index] = load;
+        is_first = false;
     }
     Ok(loads)
 }

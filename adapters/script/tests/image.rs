@@ -136,13 +136,24 @@ fn a_script_that_takes_what_is_real_is_evaluated_in_each_call_that_uses_it() {
 
 #[test]
 fn a_script_that_loads_without_the_clock_finds_0_there_and_the_time_in_a_call() {
-    let mut setup = Setup::new(&[
-        "(host) => { const made = Date.now(); return { default: () => [made, Date.now() > 0, performance.now() < 1e6] } }",
-    ]);
+    let mut setup =
+        Setup::new(&["(host) => { const made = Date.now(); return { default: () => [made, Date.now() > 0, performance.now() < 1e6] } }"]);
     setup.scripts[0].loads_without_clock = true;
+    setup.host.now_ms.set(5_000);
     for _ in 0..2 {
         assert_eq!(setup.call(0, Json::Null), value(json!([0, true, true])));
     }
+}
+
+#[test]
+fn what_others_need_is_loaded_first_and_stays_where_there_is_no_more_room() {
+    let big = "(host) => { const big = new Uint8Array(125 << 20).fill(1); return { default: () => big.length } }";
+    let shared = "(host) => { globalThis.shared = new Uint8Array(8 << 20).fill(1); return { __proto__: null } }";
+    let mut setup = Setup::new(&[big, shared, &program("() => shared.length")]);
+    setup.scripts[1].path = Script::SHARED_PATH.to_owned();
+    assert_eq!(setup.call(2, Json::Null), value(json!(8 << 20)));
+    let faults: Vec<bool> = setup.engine.load(&setup.scripts).iter().map(|load| load.fault.is_some()).collect();
+    assert_eq!(faults, [true, false, false]);
 }
 
 #[test]

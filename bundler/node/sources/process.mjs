@@ -19,9 +19,10 @@ export const hrtime = Object.assign(
 );
 const written = level => ({ isTTY: false, fd: level === 'log' ? 1 : 2, write: text => (console[level](`${text}`.replace(/\n$/, '')), true) });
 // A variable that the app does not list is not there, whoever asks. The linker writes the names of the others here.
-const names = '$MILLRACE_ENV'.split(' ').filter(name => name !== '');
+const names = '$MILLRACE_ENV$7f3a91c2d4'.split(' ').filter(name => name !== '');
+const deleted = new Set();
 const listed = name => {
-  if (!names.includes(name)) return undefined;
+  if (!names.includes(name) || deleted.has(name)) return undefined;
   const values = globalThis[Symbol.for('millrace.env')];
   if (values === null) throw new Error(`\`process.env.${name}\` has no value while modules are loaded: read it in the function that needs it`);
   return values === undefined ? undefined : Object.getOwnPropertyDescriptor(values, name)?.value;
@@ -32,6 +33,7 @@ export const env = new Proxy(
     get: (own, name) => (Object.hasOwn(own, name) ? own[name] : (listed(name) ?? Object.prototype[name])),
     has: (own, name) => Object.hasOwn(own, name) || listed(name) !== undefined,
     set: (own, name, value) => Reflect.defineProperty(own, name, { value: String(value), writable: true, enumerable: true, configurable: true }),
+    deleteProperty: (own, name) => (deleted.add(name), Reflect.deleteProperty(own, name)),
     ownKeys: own => [...new Set([...names.filter(name => listed(name) !== undefined), ...Reflect.ownKeys(own)])],
     getOwnPropertyDescriptor(own, name) {
       const value = Object.hasOwn(own, name) ? own[name] : listed(name);

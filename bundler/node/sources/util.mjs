@@ -5,8 +5,14 @@ import legacy from 'util/util.js';
 export const { inspect, format, formatWithOptions, stripVTControlCharacters } = extracted;
 export const {
   _extend, callbackify, debuglog, deprecate, inherits, isArray, isBoolean, isBuffer, isDate, isError, isFunction, isNull, isNullOrUndefined, isNumber,
-  isObject, isPrimitive, isRegExp, isString, isSymbol, isUndefined, log, promisify, types,
+  isObject, isPrimitive, isRegExp, isString, isSymbol, isUndefined, log, types,
 } = legacy;
+// Their last argument is not a function that is called back.
+const timed = new Map([
+  [globalThis.setTimeout, (ms, value) => new Promise(done => setTimeout(done, ms, value))],
+  [globalThis.setImmediate, value => new Promise(done => setImmediate(done, value))],
+]);
+export const promisify = Object.assign(original => timed.get(original) ?? legacy.promisify(original), { custom: legacy.promisify.custom });
 export const debug = debuglog;
 export const { isDeepStrictEqual } = comparisons;
 export const { TextDecoder, TextEncoder } = globalThis;

@@ -16,7 +16,7 @@ use oxc::{
     ast::ast::{
         Argument, ArrowFunctionExpression, AssignmentExpression, AssignmentTarget, BinaryOperator, CallExpression, ConditionalExpression,
         Expression, Function, IdentifierReference, IfStatement, ImportExpression, ImportMeta, LogicalExpression, LogicalOperator,
-        MemberExpression, ObjectPropertyKind, TryStatement, UnaryExpression, UnaryOperator,
+        MemberExpression, ObjectPropertyKind, TryStatement, UnaryExpression, UnaryOperator, VariableDeclaration,
     },
     ast_visit::{Visit, walk},
     parser::{ParseOptions, Parser},
@@ -80,6 +80,8 @@ pub(super) struct Scan {
     globals: BTreeSet<&'static str>,
     /// Those of them that it looks for, so that it goes on without.
     looked_for: BTreeSet<&'static str>,
+    /// `declare const process`
+    ambient: Vec<Span>,
     /// `globalThis.process`, and what it names.
     members: Vec<(Span, &'static str)>,
 }
@@ -89,6 +91,9 @@ impl Scan {
     pub(super) fn has_what_it_looks_for(&mut self) {
         self.globals.append(&mut self.looked_for);
         self.globals.extend(self.members.iter().map(|(_, name)| name));
+        if !std::mem::take(&mut self.environments).is_empty() {
+            self.globals.insert("process");
+        }
     }
 }
 
@@ -120,7 +125,9 @@ pub(super) fn scan(path: &Path, source: &str, format: Format) -> Option<Scan> {
     let is_common_js = !parsed.module_record.has_module_syntax && (format == Format::Unknown || names("module") || names("exports"));
     let names_place = names("__filename") || names("__dirname");
     let found = Scan { is_common_js, names_place, ..Scan::default() };
-    let mut scanner = Scanner { scoping: &scoping, tries: 0, conditions: 0, found };
+    let declared = |name: &&str| scoping.symbol_names().any(|known| known == *name);
+    let declared = node::GLOBALS.iter().map(|(name, _)| *name).filter(declared).collect();
+    let mut scanner = Scanner { scoping: &scoping, declared, tries: 0, conditions: 0, found };
     scanner.visit_program(&parsed.program);
     Some(scanner.found)
 }
@@ -153,6 +160,7 @@ pub(super) fn rewritten(path: &Path, source: &str, scan: &Scan, found: impl Fn(u
     for span in &scan.environments {
         replace(*span, "\"production\"");
     }
+    scan.ambient.iter().for_each(|span| replace(*span, ""));
     for (span, name) in scan.members.iter().filter(|(_, name)| scan.globals.contains(name) && !scan.looked_for.contains(name)) {
         replace(*span, name);
     }
@@ -167,9 +175,9 @@ pub(super) fn rewritten(path: &Path, source: &str, scan: &Scan, found: impl Fn(u
             (Place::Empty, Load::Import) | (Place::Nowhere, _) => {}
         }
     }
-    let linked =
-        |span: &Span| scan.loads.iter().enumerate().any(|(number, load)| load.span.start == span.start && found(number) == Place::Module);
-    let others: Vec<&Span> = scan.dynamic.iter().filter(|span| !linked(span)).collect();
+    let linked: BTreeSet<u32> =
+        scan.loads.iter().enumerate().filter(|(number, _)| found(*number) == Place::Module).map(|(_, load)| load.span.start).collect();
+    let others: Vec<&Span> = scan.dynamic.iter().filter(|span| !linked.contains(&span.start)).collect();
     if !others.is_empty() {
         prefix.push_str(&format!("import {own}i from \"\\0importer\"; "));
         others.into_iter().for_each(|span| replace(*span, &format!("{own}i")));
@@ -303,15 +311,22 @@ fn is_name(text: &str) -> bool {
     oxc::syntax::identifier::is_identifier_name(text)
 }
 
+/// Whether a name is declared nowhere, or only said to be there: `declare const process: any`.
+pub(super) fn is_free(identifier: &IdentifierReference<'_>, scoping: &Scoping) -> bool {
+    let symbol = identifier.reference_id.get().and_then(|id| scoping.get_reference(id).symbol_id());
+    symbol.is_none_or(|symbol| scoping.symbol_flags(symbol).is_ambient())
+}
+
 /// Whether an expression is the object that has the globals.
 pub(super) fn is_global_object(expression: &Expression<'_>, scoping: &Scoping) -> bool {
     let Expression::Identifier(name) = expression else { return false };
-    ["globalThis", "self", "global"].contains(&name.name.as_str())
-        && name.reference_id.get().is_none_or(|id| scoping.get_reference(id).symbol_id().is_none())
+    ["globalThis", "self", "global"].contains(&name.name.as_str()) && is_free(name, scoping)
 }
 
 struct Scanner<'s> {
     scoping: &'s Scoping,
+    /// The globals of Node that a scope of the file declares.
+    declared: BTreeSet<&'static str>,
     /// How many `try` blocks are open.
     tries: usize,
     /// How many functions and conditions are open.
@@ -321,7 +336,7 @@ struct Scanner<'s> {
 
 impl Scanner<'_> {
     fn is_global(&self, identifier: &IdentifierReference<'_>, name: &str) -> bool {
-        identifier.name == name && identifier.reference_id.get().is_none_or(|id| self.scoping.get_reference(id).symbol_id().is_none())
+        identifier.name == name && is_free(identifier, self.scoping)
     }
 
     fn is_global_expression(&self, expression: &Expression<'_>, name: &str) -> bool {
@@ -382,6 +397,19 @@ impl<'a> Visit<'a> for Scanner<'_> {
         self.conditions += 1;
         walk::walk_arrow_function_expression(self, it);
         self.conditions -= 1;
+    }
+
+    fn visit_variable_declaration(&mut self, it: &VariableDeclaration<'a>) {
+        let is_of_node = |name: &str| node::GLOBALS.iter().any(|(global, _)| *global == name);
+        // What is imported instead.
+        if it.declare
+            && let [declarator] = it.declarations.as_slice()
+            && declarator.id.get_identifier_name().is_some_and(|name| is_of_node(name.as_str()))
+        {
+            self.found.ambient.push(it.span);
+            return;
+        }
+        walk::walk_variable_declaration(self, it);
     }
 
     fn visit_import_meta(&mut self, it: &ImportMeta) {
@@ -467,7 +495,7 @@ impl<'a> Visit<'a> for Scanner<'_> {
         if let Expression::StaticMemberExpression(member) = it
             && is_global_object(&member.object, self.scoping)
             && let Some((name, _)) = node::GLOBALS.iter().find(|(name, _)| member.property.name == *name)
-            && self.scoping.symbol_names().all(|known| known != *name)
+            && !self.declared.contains(name)
         {
             self.found.members.push((it.span(), name));
             return;

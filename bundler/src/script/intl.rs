@@ -12,7 +12,10 @@ use oxc::{
     span::{GetSpan, Span},
 };
 
-use super::{commonjs::is_global_object, node};
+use super::{
+    commonjs::{is_free, is_global_object},
+    node,
+};
 
 /// The locales that an app can list, and the data of each.
 const LOCALES: &[(&str, &[u8])] = &include!("../../node/intl/table.rs");
@@ -101,7 +104,9 @@ pub(crate) fn program(locales: &[&str], parts: &BTreeSet<Part>) -> String {
         texts.extend(locales.iter().rev().filter_map(|locale| data(locale)));
     }
     let text: String = texts.into_iter().map(node::unpacked).collect();
-    format!("(function () {{\n{text}return {{ __proto__: null }};\n}})\n")
+    // What most calls ask for is compared once, when the app is loaded.
+    let first = if has_formats { "new Date(0).toLocaleString();new Date(0).toLocaleDateString();\n" } else { "" };
+    format!("(function () {{\n{text}{first}return {{ __proto__: null }};\n}})\n")
 }
 
 /// What a module uses.
@@ -131,11 +136,8 @@ impl Users<'_> {
     }
 
     fn is_global(&self, name: &IdentifierReference<'_>) -> bool {
-        let is_free = |id| {
-            let reference = self.scoping.get_reference(id);
-            reference.symbol_id().is_none() && reference.is_value()
-        };
-        name.name == "Intl" && name.reference_id.get().is_some_and(is_free)
+        let is_value = name.reference_id.get().is_some_and(|id| self.scoping.get_reference(id).is_value());
+        name.name == "Intl" && is_value && is_free(name, self.scoping)
     }
 
     /// The locales that an argument writes out. `None` where it names none.
@@ -203,8 +205,11 @@ impl<'a> Visit<'a> for Users<'_> {
                 self.found.parts.push((Part::Segments, it.span()));
             }
         }
-        if self.is_member(it) {
+        let name = it.property.name.as_str();
+        if self.is_member(it) || FORMATS.contains(&name) {
             self.found.parts.push((Part::Formats, it.span()));
+        } else if name == "localeCompare" {
+            self.found.parts.push((Part::Order, it.span()));
         }
         walk::walk_static_member_expression(self, it);
     }
@@ -214,10 +219,8 @@ impl<'a> Visit<'a> for Users<'_> {
         if let Expression::StaticMemberExpression(member) = &it.callee {
             let name = member.property.name.as_str();
             if name == "localeCompare" {
-                self.found.parts.push((Part::Order, it.span));
                 self.compared(it.arguments.get(1), it.span);
             } else if FORMATS.contains(&name) {
-                self.found.parts.push((Part::Formats, it.span));
                 self.found.locales.extend(self.locales(it.arguments.first()).unwrap_or_default());
             } else if CASES.contains(&name) {
                 let locales = self.locales(it.arguments.first()).unwrap_or_default();

@@ -23,7 +23,7 @@ const BUILTINS: &[Builtin] = &include!("../../node/modules/table.rs");
 pub(super) const PREFIX: &str = "node:";
 
 /// Stands in the module `process` for the names of the variables that the app lists.
-pub(super) const ENV: &str = "$MILLRACE_ENV";
+pub(super) const ENV: &str = "$MILLRACE_ENV$7f3a91c2d4";
 
 /// The globals of Node that are linked where a module names them, and the modules that export them.
 pub(super) const GLOBALS: [(&str, &str); 2] = [("Buffer", "buffer"), ("process", "process")];

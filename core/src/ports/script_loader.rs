@@ -15,14 +15,6 @@ pub struct ScriptLoad {
     pub cost: LoadCost,
 }
 
-impl ScriptLoad {
-    /// Whether the script is part of the loaded app, so that each call begins with what its modules have computed.
-    #[must_use]
-    pub fn is_loaded(&self) -> bool {
-        self.fault.is_none() && !self.awaits && self.took.is_empty()
-    }
-}
-
 /// What loading a script took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoadCost {

@@ -63,7 +63,7 @@ fn check_speaks_json() {
     let sizes = json!({ "lists": [list("2026-07-28"), list("2025-11-25")], "answers": [open] });
     assert_eq!(
         said.json(),
-        json!({ "ok": true, "diagnostics": [], "connections": [], "sizes": sizes, "audits": [],
+        json!({ "ok": true, "diagnostics": [], "connections": [], "sizes": sizes, "scripts": [], "audits": [],
             "sign_in": null, "statements": [], "lock": [], "tenants": [] })
     );
 
@@ -78,7 +78,7 @@ fn check_speaks_json() {
     });
     assert_eq!(
         found,
-        json!({ "ok": false, "diagnostics": [diagnostic], "connections": [], "sizes": null, "audits": [],
+        json!({ "ok": false, "diagnostics": [diagnostic], "connections": [], "sizes": null, "scripts": [], "audits": [],
             "sign_in": null, "statements": [], "lock": [], "tenants": [] })
     );
 }

@@ -215,3 +215,18 @@ import { EventEmitter } from 'node:events';
 import stream from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 export default () => [Buffer, EventEmitter, stream, stream.Readable, stream.Transform, stream.PassThrough, StringDecoder, assert.AssertionError].map(made => made.name);
+// ## errors-inspected
+import { format, inspect } from 'node:util';
+const first = text => text.split('\n')[0];
+class Odd extends TypeError { name = 'Odd' }
+export default () => [new Error('a'), new TypeError('b'), new RangeError(''), new Odd('c')].map(error => first(inspect(error)).replace(/^Odd: c.*/, 'Odd: c'))
+  .concat(first(format('%s', new Error('d'))), first(format('failed:', new Error('e'))));
+// ## promisified-timers
+import { promisify } from 'node:util';
+export default async () => [await promisify(setTimeout)(1, 'v'), await promisify(setImmediate)('w')];
+// ## variables-deleted
+export default () => {
+  process.env.ADDED = 1;
+  const before = [process.env.ADDED, 'ADDED' in process.env];
+  return [...before, delete process.env.ADDED, process.env.ADDED, 'ADDED' in process.env, delete process.env.NONE];
+};

@@ -17,6 +17,29 @@ for (const name of ['DisplayNames', 'DurationFormat', 'Segmenter']) {
     throw new Error(`\`Intl.${name}\` is not available in scripts`);
   });
 }
+// The methods of dates, which say what is wrong with their options.
+const DATE = ['weekday', 'year', 'month', 'day'];
+const TIME = ['dayPeriod', 'hour', 'minute', 'second', 'fractionalSecondDigits'];
+const formats = (name, wanted, refused, added) => {
+  const method = {
+    [name](locales, options) {
+      const time = Date.prototype.getTime.call(this);
+      if (options === null) throw new TypeError('Cannot convert undefined or null to object');
+      const given = Object(options ?? {});
+      const filled = Object.create(given);
+      if (given[refused] !== undefined) throw new TypeError(`Invalid option : ${refused}`);
+      const isGiven = [...wanted, 'dateStyle', 'timeStyle'].some(key => given[key] !== undefined);
+      if (!isGiven) for (const key of added) filled[key] = 'numeric';
+      const format = new DateTimeFormat(locales, filled);
+      return Number.isNaN(time) ? 'Invalid Date' : format.format(time);
+    },
+  };
+  own(Date.prototype, name, method[name]);
+};
+const [day, clock] = [['year', 'month', 'day'], ['hour', 'minute', 'second']];
+formats('toLocaleString', [...DATE, ...TIME], '', [...day, ...clock]);
+formats('toLocaleDateString', DATE, 'timeStyle', day);
+formats('toLocaleTimeString', TIME, 'dateStyle', clock);
 own(Intl, 'supportedValuesOf', key => {
   if (key === 'timeZone') return Object.keys(DateTimeFormat.tzData).sort();
   const known = { calendar: ['gregory'], collation: ['default'], numberingSystem: ['latn'] };
