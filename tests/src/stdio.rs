@@ -156,8 +156,8 @@ type Applies = fn(&Exchange, &str) -> bool;
 pub const REASONS: [(&str, Applies); 9] = [
     ("only POST to `/mcp` exists", |request, _| request.method != "POST" || request.path != "/mcp"),
     ("an empty line is nothing", |request, _| request.body.trim().is_empty()),
-    ("there is no form of the body to agree on", |_, expected| ["HTTP 415", "HTTP 406"].iter().any(|status| expected.starts_with(status))),
-    ("there is no `Host`, and no web page to protect from", |request, expected| {
+    ("the form of the body is not agreed on", |_, expected| ["HTTP 415", "HTTP 406"].iter().any(|status| expected.starts_with(status))),
+    ("messages have neither a `Host` nor an `Origin`", |request, expected| {
         has(request, &["host", "origin"]) && (expected.starts_with("HTTP 403") || expected.contains("access-control-"))
     }),
     ("there are no header fields that have to equal the body", |_, expected| expected.contains("\"code\":-32020")),

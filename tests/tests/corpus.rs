@@ -101,7 +101,7 @@ fn every_known_client_has_a_case() {
     let handshakes = groups().into_iter().find(|group| group.name == "handshakes").unwrap();
     for quirk in QUIRKS {
         let name = format!("quirk-{}", quirk.client.replace('/', "-").to_lowercase());
-        let case = handshakes.cases.iter().find(|case| case.name == name).unwrap_or_else(|| panic!("there is no case `{name}`"));
+        let case = handshakes.cases.iter().find(|case| case.name == name).unwrap_or_else(|| panic!("the case `{name}` does not exist"));
         let names_client = |request: &Exchange| {
             let in_body = request.body.contains(&format!("\"name\":\"{}\"", quirk.client));
             in_body || request.headers.iter().any(|(name, value)| name == "user-agent" && value == quirk.client)

@@ -375,7 +375,7 @@ fn every_tool_of_a_sqlite_database_works() {
         orders.contains("status:      { type: string, enum: [open, paid, \"it's\"], default: open, description: \"Status\" }"),
         "{orders}"
     );
-    assert!(!orders.contains("twice }") && !orders.contains("inputs.id"), "what the database fills in is no input: {orders}");
+    assert!(!orders.contains("twice }") && !orders.contains("inputs.id"), "what the database fills in is not an input: {orders}");
     let presenter = app.read("app/presenters/customers.yaml");
     assert!(presenter.contains("that of a secret; if it is not one, add it here and to the statements: `password_hash`\n"), "{presenter}");
     assert!(presenter.contains("binary: `photo`\n") && !presenter.contains("photo:"), "{presenter}");

@@ -152,7 +152,7 @@ fn links_lead_somewhere() {
             let target = if path.is_empty() { file.clone() } else { file.parent().unwrap().join(path) };
             assert!(target.exists(), "{} links to `{link}`, which does not exist", file.display());
             let found = |place: &str| prose(&target).lines().any(|line| line.starts_with('#') && anchor(line) == place);
-            assert!(place.is_none_or(found), "{} links to `{link}`, and there is no such heading", file.display());
+            assert!(place.is_none_or(found), "{} links to `{link}`, a heading that does not exist", file.display());
             seen += 1;
         }
     }

@@ -34,7 +34,7 @@ pub(crate) fn bson(value: &Json) -> Vec<u8> {
     let members: Vec<(String, &Json)> = match value {
         Json::Object(members) => members.iter().map(|(key, value)| (key.clone(), value)).collect(),
         Json::Array(elements) => elements.iter().enumerate().map(|(place, value)| (place.to_string(), value)).collect(),
-        other => panic!("{other} is no document"),
+        other => panic!("{other} is not a document"),
     };
     let mut bytes = vec![0; 4];
     for (key, value) in members {

@@ -61,7 +61,7 @@ fn results_are_those_of_mysql() {
     // Bound, MariaDB takes it for a column; MySQL does not.
     for value in [Value::I64(2), Value::Bool(true)] {
         let rows = far.run("SELECT id, v FROM t ORDER BY ?, id DESC", std::slice::from_ref(&value)).unwrap().rows;
-        assert_eq!(rows[0][0], Value::I64(3), "{value:?} is no column");
+        assert_eq!(rows[0][0], Value::I64(3), "{value:?} is not a column");
         assert_eq!(far.run("SELECT COUNT(*) FROM t GROUP BY (?)", &[value]).unwrap().rows, [[Value::I64(3)]]);
     }
 }
