@@ -6,6 +6,7 @@ use std::{
         atomic::{AtomicBool, Ordering::SeqCst},
     },
     thread,
+    time::Instant,
 };
 
 use millrace_core::{
@@ -17,6 +18,7 @@ use millrace_core::{
 use millrace_tests::{
     database::{Database, connection, query, text},
     mysql::Mysql,
+    wait::{PATIENCE, moment},
 };
 
 const LONG: &str = "SELECT SLEEP(600)";
@@ -27,13 +29,20 @@ fn thread_of(database: &Database) -> Value {
     database.rows("SELECT CONNECTION_ID()").remove(0).remove(0)
 }
 
+/// Waits until a query has so many rows. One that fails is asked again: the list of processes is read while they end.
 fn wait_for(admin: &Database, sql: &str, rows: usize) -> Vec<Vec<Value>> {
+    let mut last = None;
+    let started = Instant::now();
     loop {
-        let found = admin.rows(sql);
-        if found.len() == rows {
-            return found;
+        let outcome = admin.run(sql, &[]);
+        if let Ok(found) = &outcome
+            && found.rows.len() == rows
+        {
+            return found.rows.clone();
         }
-        millrace_tests::wait::moment();
+        assert!(started.elapsed() < PATIENCE, "{sql}: {outcome:?}, and before {last:?}");
+        last = Some(outcome);
+        moment();
     }
 }
 
