@@ -6,7 +6,7 @@ use core::fmt::Write as _;
 use super::{database, deployment, runtime::Pipeline, session, signal::Signal};
 use crate::{
     Error, ErrorKind, Result,
-    app::{Access, Adapter, Bind, Execute, OnTooMany, ParamStyle, Part, Piece, Statement, Tool},
+    app::{Access, Adapter, Bind, Execute, ParamStyle, Part, Piece, Statement, Tool},
     cancel::Cancel,
     ports::{BoundStep, BoundTransaction, Command, Connector, LocalFuture, Parameter, Query, SessionSetting},
     value::{Rows, Value},
@@ -152,16 +152,7 @@ pub(super) async fn ask<T>(
     let (adapter, connector) = pipeline.connections.open(adapter, database)?;
     let cancel = Cancel::new();
     let signal = Signal::new(&*pipeline.ports.clock, &cancel, None, adapter.timeout_ms);
-    let query = Query {
-        command,
-        session,
-        access: Access::Read,
-        deadline_ms: signal.deadline_ms(),
-        max_rows: PLAN_ROWS,
-        on_too_many: OnTooMany::Error,
-        max_bytes: PLAN_BYTES,
-        caller: None,
-    };
+    let query = Query { session, ..Query::reading(command, signal.deadline_ms(), PLAN_ROWS, PLAN_BYTES) };
     signal.race(how(&*connector, query)).await.unwrap_or_else(|_| Err(silent(adapter)))
 }
 
