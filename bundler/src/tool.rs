@@ -53,7 +53,7 @@ pub(crate) static TOOL: Record = Record {
         Field::new("description", Shape::Text, "What it does and when to use it, for the model."),
         Field::new(
             "kind",
-            Shape::Word(&["query", "mutation", "action"], &[]),
+            Shape::Word(&["query", "mutation", "action"]),
             "`query` only reads, `mutation` changes data, `action` does anything. Clients see it as annotations. Of a statement that the build does \
              not understand, `query` decides that it reads: PostgreSQL and MySQL then refuse it if it writes.",
         )
@@ -76,7 +76,7 @@ pub(crate) static TOOL: Record = Record {
             .default("the last one that returns rows"),
         Field::new(
             "on_too_many",
-            Shape::Word(&["error", "cut"], &[]),
+            Shape::Word(&["error", "cut"]),
             "What becomes of a result with more rows than `max_rows` of the adapter. `error`: the call fails. `cut`: the first rows are the result, \
              and it says that there are more; only for a statement that only reads.",
         )
@@ -159,7 +159,7 @@ static CACHE: Record = Record {
         Field::new("ttl", Shape::Int(1, 31_536_000), "How long a result is cached, in seconds.").default("the root's"),
         Field::new(
             "scope",
-            Shape::Word(&["public", "principal"], &[]),
+            Shape::Word(&["public", "principal"]),
             "Who shares a result: everyone, or callers with the same principal.",
         )
         .default("principal if the tool has auth, else public"),

@@ -23,6 +23,7 @@ use millrace_tests::{
 };
 
 mod imports;
+mod tidy;
 
 fn group(name: &str) -> Group {
     groups().into_iter().find(|group| group.name == name).unwrap()

@@ -194,7 +194,8 @@ impl Draft {
         let scope = self.scope(compiler, reading, &nothing);
         let blocks: Vec<ContextBlock> = root.context.iter().chain(&outer.context).cloned().chain(ContextBlock::of(document)).collect();
         let context = context::read(compiler, &blocks, &scope, &mut shape);
-        let blocks: Vec<ContextBlock> = root.middleware.iter().chain(&outer.middleware).cloned().chain(middleware::block(document)).collect();
+        let blocks: Vec<ContextBlock> =
+            root.middleware.iter().chain(&outer.middleware).cloned().chain(middleware::block(document)).collect();
         let middleware = middleware::read(compiler, &blocks, &scope, &mut shape, app.adapters);
         let scope = ToolScope { context: &shape, ..scope };
         execute::check_paths(compiler, reading, &scope.of_statement(), &["ctx", "auth"]);

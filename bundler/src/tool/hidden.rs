@@ -11,13 +11,7 @@ use crate::{
 };
 
 /// Warns of each such column. `presenter` is the one that the tool returns.
-pub(super) fn check(
-    compiler: &mut Compiler<'_>,
-    reading: &ToolReader<'_>,
-    execute: &Execute,
-    app: &AppParts<'_>,
-    presenter: &Presenter,
-) {
+pub(super) fn check(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, execute: &Execute, app: &AppParts<'_>, presenter: &Presenter) {
     let document = reading.document;
     let presenters = &*app.presenters;
     let adapter = execute.adapter().and_then(|adapter| app.adapters.list.get(adapter as usize));

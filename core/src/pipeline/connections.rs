@@ -75,7 +75,7 @@ impl Connections {
                 return Ok((adapter, known.clone()));
             }
         }
-        let made = Rc::new(Opened::new(&self.shared, (index, adapter), database)?);
+        let made = Rc::new(Opened::new(&self.shared, index, adapter, database)?);
         if opened.len() >= MAX_DATABASES {
             opened.remove(0);
         }
@@ -96,7 +96,7 @@ impl Connections {
 }
 
 impl Opened {
-    fn new(shared: &Rc<Shared>, (index, adapter): (usize, &Adapter), database: Option<&str>) -> Result<Self> {
+    fn new(shared: &Rc<Shared>, index: usize, adapter: &Adapter, database: Option<&str>) -> Result<Self> {
         let version = shared.deployment.version();
         let connection = connection(&shared.deployment, adapter, database)?;
         let names_secret = |template: &EnvTemplate| template.0.iter().any(|part| matches!(part, EnvPart::Secret(_)));

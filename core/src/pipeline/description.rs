@@ -8,7 +8,7 @@ use alloc::{string::String, vec::Vec};
 
 use super::{
     database,
-    rehearsal::{Place, Question, ask, is_explained, written},
+    rehearsal::{DatabasePlace, Question, ask, is_explained, written},
     runtime::Pipeline,
     session,
 };
@@ -77,7 +77,7 @@ pub(super) async fn describe(pipeline: &Pipeline, tool: &Tool) -> Option<Result<
     let index = *adapter as usize;
     let mut described: Option<Vec<Column>> = None;
     for database in database::all(pipeline.app.adapters.get(index)?) {
-        let columns = match of_database(pipeline, (index, database), statement).await? {
+        let columns = match of_database(pipeline, DatabasePlace { adapter: index, database }, statement).await? {
             Ok(columns) => columns,
             Err(error) => return Some(Err(database::named(error, database))),
         };
@@ -95,7 +95,7 @@ pub(super) async fn describe(pipeline: &Pipeline, tool: &Tool) -> Option<Result<
     described.map(Ok)
 }
 
-async fn of_database(pipeline: &Pipeline, place: Place<'_>, statement: &Statement) -> Option<Result<Vec<Column>>> {
+async fn of_database(pipeline: &Pipeline, place: DatabasePlace<'_>, statement: &Statement) -> Option<Result<Vec<Column>>> {
     if matches!(statement.style, ParamStyle::Arguments | ParamStyle::Document) {
         return None;
     }
@@ -137,7 +137,7 @@ async fn of_database(pipeline: &Pipeline, place: Place<'_>, statement: &Statemen
 
 async fn once(
     pipeline: &Pipeline,
-    place: Place<'_>,
+    place: DatabasePlace<'_>,
     statement: &Statement,
     choice: Choice<'_>,
     sample: Sample,
@@ -153,7 +153,7 @@ async fn once(
         Ok(written) => written,
         Err(error) => return error.map(Err),
     };
-    let (session, has_role) = match session::without_caller(&*pipeline.ports.env, pipeline.app.adapters.get(place.0)?) {
+    let (session, has_role) = match session::without_caller(&*pipeline.ports.env, pipeline.app.adapters.get(place.adapter)?) {
         Ok(settings) => settings,
         Err(error) => return Some(Err(error)),
     };

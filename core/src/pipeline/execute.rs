@@ -50,6 +50,8 @@ mod script;
 mod search;
 mod statement;
 
+use cache::Asked;
+
 pub(super) use script::rows;
 pub(super) use statement::problems;
 
@@ -68,24 +70,21 @@ pub(super) async fn execute(run: &Run<'_>, inputs: &mut Json) -> Result<ToolOutp
         },
         // A string is sent as it is.
         Work::Search(index) => Ok(ToolOutput::Value(search::search(run, index, inputs).await.into())),
-        Work::Database { adapter, execute } => query(run, adapter, execute, inputs).await.map(ToolOutput::Rows).map_err(CallEnd::from),
+        Work::Database { adapter, place, execute } => {
+            query(run, adapter, place, execute, inputs).await.map(ToolOutput::Rows).map_err(CallEnd::from)
+        }
     }
 }
 
-async fn query(run: &Run<'_>, adapter: usize, execute: &Execute, inputs: &Json) -> FaultResult<Rows> {
+async fn query(run: &Run<'_>, adapter: &Adapter, place: usize, execute: &Execute, inputs: &Json) -> FaultResult<Rows> {
     let access = execute.access().unwrap_or(Access::Write);
-    if let Some(adapter) = run.pipeline.app.adapters.get(adapter) {
-        tenant::admit(run, adapter, execute).map_err(|error| fault_of(run, access, error))?;
-    }
+    tenant::admit(run, adapter, execute).map_err(|error| fault_of(run, access, error))?;
     let rendered = statement::render(run, execute, inputs)?;
     // Before the cache is looked at: nothing is given to a caller that the session refuses, or that has no database.
-    let (session, database) = match run.pipeline.app.adapters.get(adapter) {
-        Some(adapter) => placed(run, adapter).map_err(|error| fault_of(run, access, error))?,
-        None => (Vec::new(), None),
-    };
+    let (session, database) = placed(run, adapter).map_err(|error| fault_of(run, access, error))?;
+    let asked = Asked { statement: &rendered, session: &session, database };
     let lookup = async {
         let settings = run.tool.cache.as_ref().filter(|_| access.reads())?;
-        let adapter = run.pipeline.app.adapters.get(adapter)?;
         let Ok(epochs) = cache::epochs(run).await else {
             run.record.looked_up(adapter, false);
             return None;
@@ -95,7 +94,7 @@ async fn query(run: &Run<'_>, adapter: usize, execute: &Execute, inputs: &Json) 
             OnTooMany::Error => adapter.name.clone(),
             OnTooMany::Cut => format!("{}\0{}", adapter.name, adapter.max_rows),
         };
-        let entry = cache::Entry::of(run, settings, &name, (&rendered, &session, database), epochs.as_deref());
+        let entry = cache::Entry::of(run, settings, &name, asked, epochs.as_deref());
         let found = entry.look_up(run, adapter).await;
         Some((entry, found))
     };
@@ -107,7 +106,7 @@ async fn query(run: &Run<'_>, adapter: usize, execute: &Execute, inputs: &Json) 
         Some((entry, None)) => Some(entry),
         None => None,
     };
-    let rows = ask(run, adapter, access, (&rendered, &session, database)).await?;
+    let rows = ask(run, place, access, asked).await?;
     run.truncated.set(rows.truncated.then_some(rows.rows.len()));
     if let Some(entry) = entry {
         entry.store(run, &rows);
@@ -121,15 +120,16 @@ fn placed<'a>(run: &Run<'_>, adapter: &'a Adapter) -> Result<(Vec<SessionSetting
     Ok((session, database::of(run, adapter)?))
 }
 
-async fn ask(run: &Run<'_>, adapter: usize, access: Access, (rendered, session, database): cache::Asked<'_>) -> FaultResult<Rows> {
+async fn ask(run: &Run<'_>, place: usize, access: Access, asked: Asked<'_>) -> FaultResult<Rows> {
+    let Asked { statement, session, database } = asked;
     let fault = |error| fault_of(run, access, error);
-    let (adapter, connector) = run.pipeline.connections.open(adapter, database).map_err(fault)?;
+    let (adapter, connector) = run.pipeline.connections.open(place, database).map_err(fault)?;
     if tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
         let Subject { tool, request_id, .. } = run.subject();
         tracing::debug!(target: TARGET, tool, request_id, connector = adapter.connector, adapter = adapter.name, "query");
     }
     let query = Query {
-        command: rendered.command(),
+        command: statement.command(),
         session,
         access,
         deadline_ms: run.signal.deadline_within(adapter.timeout_ms),
@@ -154,7 +154,7 @@ async fn ask(run: &Run<'_>, adapter: usize, access: Access, (rendered, session, 
             (once::rows(run, answered(run, question, writes, answer).map_err(fault)?)?, Change::Recorded)
         }
     };
-    if writes && rendered.took_effect(&rows, connector.counts_changes()) {
+    if writes && statement.took_effect(&rows, connector.counts_changes()) {
         run.change.set(change);
     }
     Ok(rows)

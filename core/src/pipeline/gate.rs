@@ -206,7 +206,7 @@ fn begin<'a>(pipeline: &'a Pipeline, caller: Caller<'a>, gate: &'a Tool, operati
         operation,
     };
     const NOTHING: &SearchIndex = &SearchIndex { words: Vec::new() };
-    resolve::begin(pipeline, &call, record, (NO_TOOL, gate, Work::Search(NOTHING)))
+    resolve::begin(pipeline, &call, record, NO_TOOL, gate, Work::Search(NOTHING))
 }
 
 async fn ask(run: &Run<'_>, auth: &Auth) -> Result<Option<Json>, CallFailure> {

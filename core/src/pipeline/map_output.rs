@@ -74,7 +74,7 @@ pub(super) async fn map_output(run: &Run<'_>, inputs: &Json, outcome: ToolOutput
 fn refuse(run: &Run<'_>, inputs: &Json, results: &Json) -> FaultResult<()> {
     let scope = run.scope(inputs);
     let roots = scope.roots(Some(results));
-    let holds = |rule: &&ErrorRule| run.holds(&rule.when, &roots, &Cell::new(MOST_STEPS), ("errors.on", Some(&rule.code)));
+    let holds = |rule: &&ErrorRule| run.holds(&rule.when, &roots, &Cell::new(MOST_STEPS), "errors.on", Some(&rule.code));
     let Some(rule) = run.tool.errors.on.iter().find(holds) else { return Ok(()) };
     // What the presenter leaves out or redacts is in no message, either.
     let message = match run.tool.returns {

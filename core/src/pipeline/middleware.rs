@@ -82,7 +82,7 @@ async fn pass(run: &Run<'_>, entry: &Middleware, inputs: &Json, ctx: &mut Json) 
         MiddlewareAction::Derive(values) => Ok(derive(run, values, inputs, ctx)?),
         MiddlewareAction::Require { when, code, message } => {
             let scope = Scope { run, inputs, ctx };
-            if run.holds(when, &scope.roots(None), &Cell::new(MOST_STEPS), ("require", Some(code))) {
+            if run.holds(when, &scope.roots(None), &Cell::new(MOST_STEPS), "require", Some(code)) {
                 return Ok(());
             }
             let message = scope.render(message, &Json::Null, Stage::Middleware)?;

@@ -30,7 +30,7 @@ pub(super) async fn rehearse(pipeline: &Pipeline, tool: &Tool) -> Option<Result<
     let adapter = pipeline.app.adapters.get(index)?;
     let mut answer = None;
     for database in database::all(adapter) {
-        let place = (index, database);
+        let place = DatabasePlace { adapter: index, database };
         let mut explained = explain_all(pipeline, place, &tool.execute).await;
         if tool.idempotency.is_some() && !matches!(explained, Some(Err(_))) {
             explained = Some(prepare_records(pipeline, place).await);
@@ -44,15 +44,15 @@ pub(super) async fn rehearse(pipeline: &Pipeline, tool: &Tool) -> Option<Result<
 }
 
 /// Makes the table of the records of calls where it is missing.
-async fn prepare_records(pipeline: &Pipeline, (adapter, database): (usize, Option<&str>)) -> Result<()> {
-    let (adapter, connector) = pipeline.connections.open(adapter, database)?;
+async fn prepare_records(pipeline: &Pipeline, place: DatabasePlace<'_>) -> Result<()> {
+    let (adapter, connector) = pipeline.connections.open(place.adapter, place.database)?;
     let cancel = Cancel::new();
     let signal = Signal::new(&*pipeline.ports.clock, &cancel, None, adapter.timeout_ms);
     signal.race(connector.prepare_records(signal.deadline_ms())).await.unwrap_or_else(|_| Err(silent(adapter)))
 }
 
 /// Explains the statements of a tool; the first one that is wrong is the answer.
-async fn explain_all(pipeline: &Pipeline, place: (usize, Option<&str>), execute: &Execute) -> Option<Result<()>> {
+async fn explain_all(pipeline: &Pipeline, place: DatabasePlace<'_>, execute: &Execute) -> Option<Result<()>> {
     let transaction = match execute {
         Execute::Transaction { transaction, .. } => transaction,
         execute => return explain(pipeline, place, execute.statements().next()?, None).await,
@@ -71,7 +71,7 @@ async fn explain_all(pipeline: &Pipeline, place: (usize, Option<&str>), execute:
 }
 
 /// Explains a statement, which is that of the `step` with this name.
-async fn explain(pipeline: &Pipeline, place: Place<'_>, statement: &Statement, step: Option<&str>) -> Option<Result<()>> {
+async fn explain(pipeline: &Pipeline, place: DatabasePlace<'_>, statement: &Statement, step: Option<&str>) -> Option<Result<()>> {
     // Nothing explains a command, or a statement of DynamoDB. A document was judged when the app was built.
     if matches!(statement.style, ParamStyle::Arguments | ParamStyle::Document | ParamStyle::PartiQl) {
         return None;
@@ -83,7 +83,7 @@ async fn explain(pipeline: &Pipeline, place: Place<'_>, statement: &Statement, s
         Ok(written) => written,
         Err(error) => return error.map(Err),
     };
-    let adapter = pipeline.app.adapters.get(place.0)?;
+    let adapter = pipeline.app.adapters.get(place.adapter)?;
     let (session, has_role) = match session::without_caller(&*pipeline.ports.env, adapter) {
         Ok(settings) => settings,
         Err(error) => return Some(Err(error)),
@@ -118,7 +118,9 @@ pub(super) async fn look_up(pipeline: &Pipeline, adapter: usize, text: &str, val
     let databases = pipeline.app.adapters.get(adapter).map_or_else(|| [None].to_vec(), database::all);
     let mut all: Option<Rows> = None;
     for database in databases {
-        let found = look_up_in(pipeline, (adapter, database), text, values).await.map_err(|error| database::named(error, database))?;
+        let found = look_up_in(pipeline, DatabasePlace { adapter, database }, text, values)
+            .await
+            .map_err(|error| database::named(error, database))?;
         match &mut all {
             // What several databases have alike is said once.
             Some(all) => all.rows.extend(found.rows.into_iter().filter(|row| !all.rows.contains(row)).collect::<Vec<_>>()),
@@ -128,13 +130,19 @@ pub(super) async fn look_up(pipeline: &Pipeline, adapter: usize, text: &str, val
     Ok(all.unwrap_or_default())
 }
 
-async fn look_up_in(pipeline: &Pipeline, place: Place<'_>, text: &str, values: &[Value]) -> Result<Rows> {
+async fn look_up_in(pipeline: &Pipeline, place: DatabasePlace<'_>, text: &str, values: &[Value]) -> Result<Rows> {
     let question = Question { command: Command::Statement { text, values }, session: &[] };
     ask(pipeline, place, question, |connector, query| connector.query(query)).await
 }
 
-/// An adapter, by its place, and which of its databases.
-pub(super) type Place<'a> = (usize, Option<&'a str>);
+/// One of the databases of an adapter.
+#[derive(Clone, Copy)]
+pub(super) struct DatabasePlace<'a> {
+    /// The adapter's place in the app.
+    pub(super) adapter: usize,
+    /// The database, where the adapter has several.
+    pub(super) database: Option<&'a str>,
+}
 
 /// What a database is asked by nobody's caller.
 pub(super) struct Question<'a> {
@@ -145,11 +153,11 @@ pub(super) struct Question<'a> {
 /// Asks a database something that only reads, with the timeout of its adapter.
 pub(super) async fn ask<T>(
     pipeline: &Pipeline,
-    (adapter, database): Place<'_>,
+    place: DatabasePlace<'_>,
     Question { command, session }: Question<'_>,
     how: impl for<'q> FnOnce(&'q dyn Connector, Query<'q>) -> LocalFuture<'q, Result<T>>,
 ) -> Result<T> {
-    let (adapter, connector) = pipeline.connections.open(adapter, database)?;
+    let (adapter, connector) = pipeline.connections.open(place.adapter, place.database)?;
     let cancel = Cancel::new();
     let signal = Signal::new(&*pipeline.ports.clock, &cancel, None, adapter.timeout_ms);
     let query = Query {

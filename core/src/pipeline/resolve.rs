@@ -28,13 +28,14 @@ use crate::{
 /// # Errors
 /// `TOOL_NOT_FOUND`.
 pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>, record: &'a Record) -> FaultResult<(Run<'a>, Json)> {
-    let found =
-        record.stage_now(Stage::Resolve, || pipeline.tool(call.tool).and_then(|(place, tool)| Some((place, tool, Work::of(tool)?))));
+    let found = record.stage_now(Stage::Resolve, || {
+        pipeline.tool(call.tool).and_then(|(place, tool)| Some((place, tool, Work::of(&pipeline.app, tool)?)))
+    });
     let Some((place, tool, work)) = found else {
         let message = format!("tool '{}' not found", shown(call.tool));
         return Err(Box::new(Fault::new(Stage::Resolve, "TOOL_NOT_FOUND", message)));
     };
-    let run = begin(pipeline, &call, record, (place, tool, work));
+    let run = begin(pipeline, &call, record, place, tool, work);
     Ok((run, Json::Object(call.arguments)))
 }
 
@@ -43,7 +44,9 @@ pub(super) fn begin<'a>(
     pipeline: &'a Pipeline,
     call: &Call<'a>,
     record: &'a Record,
-    (place, tool, work): (usize, &'a Tool, Work<'a>),
+    place: usize,
+    tool: &'a Tool,
+    work: Work<'a>,
 ) -> Run<'a> {
     let signal = Signal::since(record.began_ms, &*pipeline.ports.clock, call.cancel, call.deadline_ms, tool.limits.timeout_ms);
     Run {

@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{
     ErrorKind, Json, Result,
-    app::{Access, Adapter, Execute, ScriptRef, SearchIndex, Tool},
+    app::{Access, Adapter, App, Execute, ScriptRef, SearchIndex, Tool},
     expression::{Expression, Roots},
     fault::{Change, Fault, Stage},
     headers::Headers,
@@ -117,7 +117,9 @@ pub(super) struct Run<'a> {
 pub(super) enum Work<'a> {
     /// Statements, in a transaction if there are several.
     Database {
-        adapter: usize,
+        adapter: &'a Adapter,
+        /// The adapter's place in the app.
+        place: usize,
         execute: &'a Execute,
     },
     Script(&'a ScriptRef),
@@ -126,10 +128,11 @@ pub(super) enum Work<'a> {
 
 impl<'a> Work<'a> {
     /// `None` for the gateway.
-    pub(super) const fn of(tool: &'a Tool) -> Option<Self> {
+    pub(super) fn of(app: &'a App, tool: &'a Tool) -> Option<Self> {
         match &tool.execute {
             execute @ (Execute::Statement { adapter, .. } | Execute::Transaction { adapter, .. }) => {
-                Some(Self::Database { adapter: *adapter as usize, execute })
+                let place = *adapter as usize;
+                Some(Self::Database { adapter: app.adapters.get(place)?, place, execute })
             }
             Execute::Script(handler) => Some(Self::Script(handler)),
             Execute::Search(index) => Some(Self::Search(index)),
@@ -180,7 +183,7 @@ impl<'a> Run<'a> {
 
     /// Whether a condition holds. One that needs more steps than are `left` does not, and a line of the log says so, with the key that it stands under
     /// and the code of its failure.
-    pub(super) fn holds(&self, when: &Expression, roots: &Roots<'_>, left: &Cell<usize>, (key, code): (&str, Option<&str>)) -> bool {
+    pub(super) fn holds(&self, when: &Expression, roots: &Roots<'_>, left: &Cell<usize>, key: &str, code: Option<&str>) -> bool {
         let had_steps = left.get() > 0;
         let holds = when.holds_within(roots, &self.pipeline.patterns, left);
         if !holds && had_steps && left.get() == 0 {

@@ -60,7 +60,12 @@ async fn current_epochs(run: &Run<'_>, reads: &CachedReads) -> Option<Vec<u8>> {
 }
 
 /// A statement, what is set in its database while it runs, and the name of the database where the caller decides it.
-pub(super) type Asked<'a> = (&'a Rendered<'a>, &'a [SessionSetting], Option<&'a str>);
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) statement: &'a Rendered<'a>,
+    pub(super) session: &'a [SessionSetting],
+    pub(super) database: Option<&'a str>,
+}
 
 /// The place of one result in the cache.
 pub(super) struct Entry {
@@ -214,7 +219,7 @@ fn key(
     app: &str,
     tool: &str,
     adapter: &str,
-    (statement, session, database): Asked<'_>,
+    Asked { statement, session, database }: Asked<'_>,
     scope: Option<Identity>,
     epochs: Option<&[u8]>,
 ) -> String {
@@ -335,7 +340,7 @@ mod tests {
     fn keys(calls: &[Call]) -> Vec<String> {
         let key = |(app, tool, adapter, text, params, scope): &Call| {
             let statement = Rendered::Statement { text: Cow::Borrowed(text), values: params.clone() };
-            key(app, tool, adapter, (&statement, &[], None), scope.as_ref().map(|principal| Identity::of(Some(principal))), None)
+            key(app, tool, adapter, Asked { statement: &statement, session: &[], database: None }, scope.as_ref().map(|principal| Identity::of(Some(principal))), None)
         };
         calls.iter().map(key).collect()
     }
@@ -411,10 +416,10 @@ mod tests {
         let mut keys = BTreeSet::new();
         for (steps, result) in transactions.clone() {
             let rendered = Rendered::Transaction { steps, result };
-            keys.insert(key("a", "t", "d", (&rendered, &[], None), None, None));
+            keys.insert(key("a", "t", "d", Asked { statement: &rendered, session: &[], database: None }, None, None));
         }
         let statement = Rendered::Statement { text: Cow::Borrowed("S"), values: vec![] };
-        keys.insert(key("a", "t", "d", (&statement, &[], None), None, None));
+        keys.insert(key("a", "t", "d", Asked { statement: &statement, session: &[], database: None }, None, None));
         assert_eq!(keys.len(), transactions.len() + 1);
     }
 
@@ -437,8 +442,8 @@ mod tests {
                 session.iter().map(|(name, value)| SessionSetting { name: (*name).into(), value: (*value).into() }).collect();
             for (epochs, database) in [(None, None), (Some(&b"r"[..]), None), (None, Some("r")), (None, Some("x")), (Some(b"r"), Some("x"))]
             {
-                keys.insert(key("a", "t", "d", (&statement, &session, database), None, epochs));
-                keys.insert(key("a", "t", "d", (&statement, &session, database), Some(Identity::of(None)), epochs));
+                keys.insert(key("a", "t", "d", Asked { statement: &statement, session: &session, database }, None, epochs));
+                keys.insert(key("a", "t", "d", Asked { statement: &statement, session: &session, database }, Some(Identity::of(None)), epochs));
             }
         }
         assert_eq!(keys.len(), sessions.len() * 10);

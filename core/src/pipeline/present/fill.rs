@@ -45,7 +45,7 @@ impl<'a> Sight<'a> {
         roots.push(("items", self.items));
         roots.extend(self.item.map(|item| ("item", item)));
         roots.extend(self.run.auth.as_ref().map(|auth| ("auth", auth)));
-        self.run.holds(when, &roots, &self.run.steps_left, ("returns", None))
+        self.run.holds(when, &roots, &self.run.steps_left, "returns", None)
     }
 
     /// The value of a placeholder; `None` where nothing is there.

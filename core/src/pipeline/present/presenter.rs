@@ -7,7 +7,7 @@ use serde_json::{Map, json};
 use super::{
     asked::{self, Asked},
     fill::Sight,
-    fit::{Fitter, Problem},
+    fit::{Cut, Fitter, Problem},
     hidden::reveal,
     mismatch::{NO_DATA, mismatched},
     redact::{Redactor, shown_value},
@@ -41,6 +41,15 @@ struct Items {
     key: Option<String>,
 }
 
+/// The items that fit a presenter.
+struct Fitted<'a> {
+    items: Vec<Json>,
+    /// How many were left out because they did not.
+    dropped: usize,
+    /// What was cut of them.
+    cuts: Vec<Cut<'a>>,
+}
+
 /// The result, presented.
 ///
 /// # Errors
@@ -60,33 +69,10 @@ pub(super) fn present(run: &Run<'_>, presenter: &Presenter, asked: Asked, outcom
     if limit.is_some() {
         items.truncate(most);
     }
-    let app = run.pipeline.app();
-    let mut fitter = Fitter::new(app);
-    let mut fitted = Vec::with_capacity(items.len());
-    let mut dropped = 0;
-    for (index, item) in items.into_iter().enumerate() {
-        let before = fitter.count;
-        let item = fitter.item(presenter, is_list.then_some(index), item);
-        if fitter.count == before {
-            fitted.push(item);
-        } else if presenter.on_mismatch == OnMismatch::DropItem && is_list {
-            dropped += 1;
-        }
-    }
-    if fitter.count > 0 {
-        let problems = core::mem::take(&mut fitter.problems);
-        let said = listed(&problems, fitter.count);
-        let log = for_log(run, presenter, problems, &said)?;
-        if dropped == 0 {
-            let message = format!("The result does not match the presenter `{}`: {said}.", presenter.name);
-            return Err(mismatched(message).logging(log).into());
-        }
-        let Subject { tool, request_id, .. } = run.subject();
-        tracing::warn!(target: TARGET, tool, request_id, dropped, problems = log, "items do not match the presenter and were left out");
-    }
+    let Fitted { items: mut fitted, dropped, cuts } = fitted(run, presenter, items, is_list)?;
     for item in &mut fitted {
         redactor.item(presenter, item);
-        reveal(app, &presenter.fields, item);
+        reveal(run.pipeline.app(), &presenter.fields, item);
     }
     let shown = fitted.len();
     let mut items = Json::Array(fitted);
@@ -98,7 +84,7 @@ pub(super) fn present(run: &Run<'_>, presenter: &Presenter, asked: Asked, outcom
         let last = items.as_array().and_then(|items| items.last());
         content.limited = limited(run, &mut content, last, shown, total - dropped);
     }
-    ui.extend(fitter.cuts.iter().map(|cut| tell::cut(sight, cut)));
+    ui.extend(cuts.iter().map(|cut| tell::cut(sight, cut)));
     if dropped > 0 {
         ui.push(tell::dropped(dropped));
         content.meta.insert(DROPPED_META.into(), dropped.into());
@@ -124,6 +110,37 @@ pub(super) fn present(run: &Run<'_>, presenter: &Presenter, asked: Asked, outcom
         (TextFormat::Json | TextFormat::Input, _) => DataFormat::Json,
     });
     Ok(ToolOutput::Content(content))
+}
+
+/// Holds items to the schema of a presenter.
+///
+/// # Errors
+/// One does not fit, and may not be left out.
+fn fitted<'a>(run: &'a Run<'_>, presenter: &'a Presenter, items: Vec<Json>, is_list: bool) -> FaultResult<Fitted<'a>> {
+    let mut fitter = Fitter::new(run.pipeline.app());
+    let mut fitted = Vec::with_capacity(items.len());
+    let mut dropped = 0;
+    for (index, item) in items.into_iter().enumerate() {
+        let before = fitter.count;
+        let item = fitter.item(presenter, is_list.then_some(index), item);
+        if fitter.count == before {
+            fitted.push(item);
+        } else if presenter.on_mismatch == OnMismatch::DropItem && is_list {
+            dropped += 1;
+        }
+    }
+    if fitter.count > 0 {
+        let problems = core::mem::take(&mut fitter.problems);
+        let said = listed(&problems, fitter.count);
+        let log = for_log(run, presenter, problems, &said)?;
+        if dropped == 0 {
+            let message = format!("The result does not match the presenter `{}`: {said}.", presenter.name);
+            return Err(mismatched(message).logging(log).into());
+        }
+        let Subject { tool, request_id, .. } = run.subject();
+        tracing::warn!(target: TARGET, tool, request_id, dropped, problems = log, "items do not match the presenter and were left out");
+    }
+    Ok(Fitted { items: fitted, dropped, cuts: fitter.cuts })
 }
 
 /// Whether the list of a presented result is that of its items, and not one within a single item.
