@@ -16,11 +16,11 @@ use crate::{
     fault::{Change, Fault, Stage},
     hex,
     pipeline::{
-        call_end::CallEnd,
-        call_key::CallKey,
-        output::ToolOutput,
-        record::Subject,
-        run::{Run, TARGET},
+        call::call_end::CallEnd,
+        call::call_key::CallKey,
+        call::record::Subject,
+        call::run::{Run, TARGET},
+        content::output::ToolOutput,
     },
 };
 
