@@ -32,6 +32,7 @@ use crate::{
     cancel::Cancel,
     expression::MOST_STEPS,
     fault::{Fault, FaultResult, Refusal, Stage},
+    hex,
     ports::{AUDIT_TARGET, CallEvent, CallOutcome, Command, Query, Reply, Returned, RunningCall, ScriptFault},
     value::Value,
 };
@@ -278,7 +279,7 @@ fn digest(value: &Json) -> String {
     use sha2::{Digest as _, Sha256};
     let mut text = Vec::new();
     canonical(value, &mut text);
-    Sha256::digest(&text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&Sha256::digest(&text)[..8])
 }
 
 fn audit_call(run: &Run<'_>, audit: &Audit, seen: &Seen, ended: &Ended<'_>, ms: u64) {
