@@ -21,6 +21,7 @@ mod jwt_policy;
 mod literal;
 mod middleware;
 mod missing;
+mod param_style;
 mod pattern;
 mod presenter;
 mod script_map;
@@ -47,6 +48,7 @@ pub use input_kind::InputKind;
 pub use jwt_policy::{Audience, ClaimRule, ClaimValue, IntrospectionServer, JwtPolicy, KeySource, TokenAlgorithm, TokenCarrier};
 pub use literal::Literal;
 pub use middleware::{AUDIT_COLUMNS, Audit, AuditInputs, AuditTable, Middleware, MiddlewareAction};
+pub use param_style::{Form, ParamStyle};
 pub use pattern::{Matcher, Pattern, PatternError};
 pub use presenter::{
     ActionTemplate, Censor, Cursor, EARLIER_SELECT_INPUT, FORMAT_INPUT, HASH_KEY, ItemLimit, OnMismatch, PathStep, PresentedField,
@@ -56,7 +58,7 @@ pub use script_map::{MappedPlace, ScriptMap};
 pub use script_ref::ScriptRef;
 pub use script_stack::ScriptCall;
 pub use search::{IndexedWord, SearchIndex, words};
-pub use statement::{Access, Bind, ParamStyle, Part, Piece, Statement};
+pub use statement::{Access, Bind, Part, Piece, Statement};
 pub use sync::{Announcement, CachedReads, EpochWrites, ToolSync};
 pub use template::{Databases, EnvPart, EnvTemplate, Root, SecretSource, Source, Template, TemplatePart};
 pub use transaction::{Transaction, TransactionStep};

@@ -8,7 +8,7 @@ use crate::{
     adapter::Adapters,
     compiler::Compiler,
     presenter::{Presenters, is_redacted},
-    statement::{self, Dialect, Searched},
+    statement::{self, Searched},
 };
 
 /// Warns of each such column. `presenter` is the place of the one that the tool returns.
@@ -22,7 +22,7 @@ pub(super) fn check(
     let document = reading.document;
     let adapter = execute.adapter().and_then(|adapter| adapters.list.get(adapter as usize));
     let connector = adapter.and_then(|adapter| millrace_catalogue::find(&adapter.connector));
-    let Some(dialect) = connector.and_then(|connector| Dialect::of(connector.language)) else { return };
+    let Some(dialect) = connector.and_then(|connector| connector.language.dialect()) else { return };
     let Some(presenter) = presenters.list.get(presenter as usize).filter(|presenter| presenter.unknown != UnknownFields::Keep) else {
         return;
     };

@@ -1,6 +1,6 @@
 //! `transaction` of a tool: statements that are carried out in order, all or none of which take effect.
 
-use millrace_catalogue::{Language, Transactions, find};
+use millrace_catalogue::{Transactions, find};
 use millrace_core::app::{Access, Bind, Execute, Input, Part, Piece, Root, Source, Statement, Transaction, TransactionStep};
 
 use super::{
@@ -95,13 +95,17 @@ pub(super) fn read(
                     let help = "Let the statement find the value itself, by a subquery on a key that the call brings along.";
                     compiler.error(document, statement_node.range.clone(), message, help);
                 }
-                if connector.language == Language::Sqlite && text.to_ascii_lowercase().contains("last_insert_rowid") {
-                    let message = "`last_insert_rowid()` is a row of another call if no step before it inserted one, as an upsert may not";
+                let facts = connector.language.dialect().map(|dialect| dialect.facts());
+                if let Some(function) = facts.and_then(|facts| facts.last_number)
+                    && text.to_ascii_lowercase().contains(function)
+                {
+                    let message =
+                        format!("`{function}()` is a row of another call if no step before it inserted one, as an upsert may not");
                     let help = "Return the key, `RETURNING id`, and use `{{ steps.NAME.id }}`; on `d1` find it by a subquery on a key that the \
                                 call brings along.";
                     compiler.warning(document, statement_node.range.clone(), message, help);
                 }
-                if connector.language == Language::PartiQl
+                if facts.is_some_and(|facts| facts.has_uniform_transactions)
                     && compiled.statement.access == Access::Write
                     && let Some(expect) = node.at("expect")
                 {
@@ -110,9 +114,9 @@ pub(super) fn read(
                     compiler.error(document, expect.range.clone(), message, help);
                 }
                 if transactions == Transactions::Batch
-                    && connector.language == Language::Postgres
+                    && let Some(dialect) = connector.language.dialect().filter(|dialect| dialect.facts().counts_by_wrapping)
                     && let Some(expect) = node.at("expect")
-                    && let Some((why, help)) = why_not_counted(text)
+                    && let Some((why, help)) = why_not_counted(text, dialect)
                 {
                     let message = format!(
                         "the connector `{}` of the adapter `{}` cannot count the rows of this step: {why}",
@@ -133,7 +137,9 @@ pub(super) fn read(
             tables.writes = TableSet::All;
         }
     }
-    if connector.language == Language::PartiQl && steps.iter().any(|step| step.statement.access != steps[0].statement.access) {
+    if connector.language.dialect().is_some_and(|dialect| dialect.facts().has_uniform_transactions)
+        && steps.iter().any(|step| step.statement.access != steps[0].statement.access)
+    {
         let message = "a transaction of DynamoDB only reads or only writes, and this one does both";
         let help = "Read in another tool; to write under a condition, add a step `EXISTS(SELECT * FROM … WHERE …)`.";
         compiler.error(document, entry.value.range.clone(), message, help);
