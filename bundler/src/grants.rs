@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use millrace_catalogue::{Language, call_records, find};
+use millrace_catalogue::{call_records, find};
 use millrace_core::{
     app::{
         Access, Adapter, App, Audit, AuditTable, EnvPart, EnvTemplate, MiddlewareAction, Piece, SESSION_ROLE, SessionTemplate, Statement,
@@ -96,8 +96,8 @@ pub fn sections(asked: &Asked<'_>, found: &BTreeMap<usize, Found>) -> Vec<Sectio
         let mut reading = Reading { asked, section, dialect, found, of_adapter: &of_adapter, at };
         reading.tools();
         reading.scripts();
-        if let Some(dialect) = dialect {
-            found.grant(section, dialect);
+        if let Some(asked) = dialect.and_then(|dialect| dialect.facts().rights) {
+            found.grant(section, asked);
         } else {
             redis::connection(section, asked.variable, asked.app);
             section.finish_acl(&mut users);
@@ -110,10 +110,10 @@ impl Section {
     /// What is to be asked of the database, to know more.
     #[must_use]
     pub fn questions(&self) -> Vec<Question> {
-        let Some(dialect) = self.dialect else { return Vec::new() };
+        let Some(asked) = self.dialect.and_then(|dialect| dialect.facts().rights) else { return Vec::new() };
         let mut all = Rights::default();
         self.needs.iter().for_each(|need| all.extend(need.rights.clone()));
-        found::questions(&all, dialect)
+        found::questions(&all, asked)
     }
 
     fn note(&mut self, user: &str, place: &str, text: impl Into<String>, is_missing: bool) {
@@ -123,12 +123,7 @@ impl Section {
 
 /// The dialect of an adapter whose server has rights that statements grant, and whose statements are understood well enough.
 fn dialect_of(adapter: &Adapter) -> Option<Dialect> {
-    match find(&adapter.connector)?.language {
-        Language::Postgres => Some(Dialect::Postgres),
-        Language::MySql => Some(Dialect::MySql),
-        Language::ClickHouse => Some(Dialect::ClickHouse),
-        _ => None,
-    }
+    find(&adapter.connector)?.language.dialect().filter(|dialect| dialect.facts().rights.is_some())
 }
 
 /// What of an adapter's options decides who logs in, and where.
@@ -139,8 +134,8 @@ fn login_of(adapter: &Adapter) -> Vec<&(String, EnvTemplate)> {
 /// The database of ClickHouse that a table is of where a statement names none: the one of the adapter. `None` where the user's is meant, where a
 /// variable is not set, and where the caller decides.
 fn database_of(adapter: &Adapter, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
-    let is_clickhouse = find(&adapter.connector).is_some_and(|known| known.language == Language::ClickHouse);
-    if !is_clickhouse || adapter.databases.is_some() {
+    let is_of_adapter = dialect_of(adapter).and_then(|dialect| dialect.facts().rights).is_some_and(|rights| rights.is_of_adapters_database);
+    if !is_of_adapter || adapter.databases.is_some() {
         return None;
     }
     let text = |template: &EnvTemplate| {
@@ -288,7 +283,7 @@ impl<'a> Reading<'a, '_> {
                 app.adapters.get(**index as usize).is_some_and(|adapter| match &reference.adapter {
                     Some(name) => adapter.name == *name,
                     None => {
-                        find(&adapter.connector).is_some_and(|known| Dialect::of(known.language).is_some()) || {
+                        find(&adapter.connector).is_some_and(|known| known.language.dialect().is_some()) || {
                             let text = (reference.part == AppPart::Statement).then_some(reference.name.as_str());
                             redis::may_be_for(adapter, text, self.asked.variable)
                         }

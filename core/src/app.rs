@@ -20,6 +20,7 @@ mod input_kind;
 mod jwt_policy;
 mod middleware;
 mod missing;
+mod param_style;
 mod presenter;
 mod script_map;
 mod script_ref;
@@ -46,6 +47,7 @@ pub use guard::{Concurrency, RateLimit};
 pub use input_kind::InputKind;
 pub use jwt_policy::{Audience, ClaimRule, ClaimValue, IntrospectionServer, JwtPolicy, KeySource, TokenAlgorithm, TokenCarrier};
 pub use middleware::{AUDIT_COLUMNS, Audit, AuditInputs, AuditTable, Middleware, MiddlewareAction};
+pub use param_style::{Form, ParamStyle};
 pub use presenter::{
     ActionTemplate, Censor, Cursor, EARLIER_SELECT_INPUT, FORMAT_INPUT, HASH_KEY, ItemLimit, OnMismatch, PathStep, PresentedField,
     Presenter, PresenterRule, RedactedPath, Redaction, SELECT_INPUT, ShownFor, TextFormat, UiTemplate, UnknownFields,
@@ -54,7 +56,7 @@ pub use script_map::{MappedPlace, ScriptMap};
 pub use script_ref::ScriptRef;
 pub use script_stack::ScriptCall;
 pub use search::{IndexedWord, SearchIndex, words};
-pub use statement::{Access, Bind, ParamStyle, Part, Piece, Statement};
+pub use statement::{Access, Bind, Part, Piece, Statement};
 pub use sync::{Announcement, CachedReads, EpochWrites, ToolSync};
 pub use template::{Databases, EnvPart, EnvTemplate, Root, SecretSource, Source, Template, TemplatePart};
 pub use transaction::{Transaction, TransactionStep};

@@ -1,37 +1,141 @@
-//! Cuts a masked statement into tokens, exactly as far as binding needs it: literals, quoted names, comments and words of
-//! each dialect, byte for byte. A test compares it with the real servers on generated texts.
+//! Cuts a statement into tokens, exactly as far as binding and judging need it: literals, quoted names, comments and words of
+//! each language, byte for byte. A test compares it with the real servers on generated texts.
 //!
-//! What servers, or their versions, read differently outside of quotes and comments is refused: blanks and quotes that are not ASCII, control
-//! characters, a number that a quote follows.
+//! What servers, or their versions, read differently outside of quotes and comments is refused: blanks and quotes that are not
+//! ASCII, control characters, a number that a quote follows.
 
-use std::ops::Range;
+use alloc::{borrow::ToOwned as _, format, string::String, vec::Vec};
+use core::{marker::PhantomData, ops::Range};
 
-use super::dialect::Dialect;
+use crate::Dialect;
+
+/// How a language cuts its text: what is other than in plain SQL.
+pub trait Lexicon {
+    /// A backslash escapes in every literal.
+    const BACKSLASHES: bool = false;
+    /// A backslash escapes in quoted names, too.
+    const NAME_BACKSLASHES: bool = false;
+    /// The letters that may stand right before the quote of a literal and are part of it, in small letters.
+    const PREFIXES: &'static [u8] = b"";
+    /// Literals that only blanks and line comments with the end of a line part are one.
+    const CONTINUES: bool = false;
+    /// What `"` is the quote of.
+    const DOUBLE_QUOTES: Quotes = Quotes::Name;
+    /// `` ` `` is a quote of names.
+    const BACKTICKS: bool = false;
+    /// `[` is a quote of names.
+    const BRACKETS: bool = false;
+    /// `--` begins a comment only with a blank behind it.
+    const DASHES_NEED_BLANK: bool = false;
+    /// When `#` begins a comment.
+    const HASH: Hash = Hash::Sign;
+    /// `//` begins a comment.
+    const SLASHES: bool = false;
+    /// A carriage return ends the comment of a line, too.
+    const CARRIAGE_RETURNS: bool = false;
+    /// Comments may be inside each other.
+    const NESTED_COMMENTS: bool = false;
+    /// The text of `/*! … */` is run.
+    const RUNS_COMMENTS: bool = false;
+    /// What `$` begins.
+    const DOLLAR: Dollar = Dollar::Sign;
+    /// What `?` is.
+    const QUESTION: Question = Question::Sign;
+    /// What `:` is.
+    const COLON: Colon = Colon::Sign;
+    /// `@name` is a parameter.
+    const AT_PARAMETERS: bool = false;
+    /// `{name:Type}` is a parameter.
+    const BRACES: bool = false;
+}
+
+/// What a pair of quotes has between it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quotes {
+    /// A name.
+    Name,
+    /// A text.
+    Text,
+}
+
+/// When `#` begins a comment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hash {
+    /// Never.
+    Sign,
+    /// Always.
+    Comment,
+    /// With a blank or `!` behind it.
+    CommentBeforeBlank,
+}
+
+/// What `$` begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dollar {
+    /// Nothing.
+    Sign,
+    /// `$1`, or `$tag$…$tag$`.
+    NumberOrText,
+    /// `$tag$…$tag$`, or a name.
+    TextOrName,
+    /// `$1`, or a name. What newer versions read as `$tag$…$tag$` is refused.
+    NumberOrName,
+    /// `$name`, a parameter.
+    Parameter,
+}
+
+/// What `?` is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// A sign.
+    Sign,
+    /// A parameter.
+    Parameter,
+    /// A parameter, with a number or without.
+    Numbered,
+}
+
+/// What `:` is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colon {
+    /// A sign.
+    Sign,
+    /// A sign, or two of them that are one, `::`.
+    Doubled,
+    /// Before a name, a parameter.
+    Parameter,
+}
 
 /// A token of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Token {
-    pub(super) kind: Kind,
+pub struct Token {
+    /// What it is.
+    pub kind: Kind,
     /// Its bytes in the masked text.
-    pub(super) range: Range<usize>,
+    pub range: Range<usize>,
 }
 
 /// What a token is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
+    /// Blanks.
     Space,
     /// A comment. MySQL runs the text of an executable one, `/*! … */`.
     Comment {
+        /// It is one.
         executable: bool,
     },
     /// A keyword or a name without quotes.
     Word,
+    /// A number.
     Number,
-    /// A text literal; `body` is what is between its quotes. `continues`: PostgreSQL makes one literal of it and the one before, which a line
-    /// break parts.
+    /// A text literal.
     Literal {
+        /// What stands right before its quote.
         prefix: Prefix,
+        /// What is between its quotes.
         body: Range<usize>,
+        /// PostgreSQL makes one literal of it and the one before, which a line break parts.
         continues: bool,
     },
     /// A name in quotes.
@@ -48,7 +152,7 @@ pub(super) enum Kind {
 
 /// What stands right before the quote of a literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Prefix {
+pub enum Prefix {
     /// Nothing, or `N`.
     None,
     /// PostgreSQL's `E`.
@@ -61,24 +165,39 @@ pub(super) enum Prefix {
 
 /// Why a text cannot be cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Unread {
+pub enum Unread {
     /// A literal, quoted name or comment that has no end.
-    Unclosed { what: &'static str, range: Range<usize> },
+    Unclosed {
+        /// Which of them.
+        what: &'static str,
+        /// What begins it.
+        range: Range<usize>,
+    },
     /// A character outside of quotes and comments that looks like another one, or like none.
-    Stray { character: char, range: Range<usize> },
+    Stray {
+        /// The character.
+        character: char,
+        /// Its bytes.
+        range: Range<usize>,
+    },
     /// What versions of a server read differently.
-    Ambiguous { range: Range<usize> },
+    Ambiguous {
+        /// Its bytes.
+        range: Range<usize>,
+    },
 }
 
 impl Unread {
     /// Its bytes in the text.
-    pub(super) fn range(&self) -> Range<usize> {
+    #[must_use]
+    pub fn range(&self) -> Range<usize> {
         let (Self::Unclosed { range, .. } | Self::Stray { range, .. } | Self::Ambiguous { range }) = self;
         range.clone()
     }
 
     /// What is wrong, in a clause.
-    pub(super) fn message(&self) -> String {
+    #[must_use]
+    pub fn message(&self) -> String {
         match self {
             Self::Unclosed { what, .. } => format!("the {what} that starts here is not closed"),
             Self::Stray { character, .. } => {
@@ -89,7 +208,8 @@ impl Unread {
     }
 
     /// The same of a text whose place is said elsewhere.
-    pub(super) fn clause(&self) -> String {
+    #[must_use]
+    pub fn clause(&self) -> String {
         match self {
             Self::Unclosed { what, .. } => format!("the {what} in it is not closed"),
             Self::Stray { .. } => self.message(),
@@ -98,7 +218,8 @@ impl Unread {
     }
 
     /// What helps.
-    pub(super) fn help(&self) -> &'static str {
+    #[must_use]
+    pub fn help(&self) -> &'static str {
         match self {
             Self::Unclosed { .. } => "close it; a quote inside a literal is written twice",
             Self::Stray { character: '\u{2018}'..='\u{201f}', .. } => "write a quote of ASCII, `'` or `\"`; in a literal it can stay",
@@ -110,17 +231,16 @@ impl Unread {
 }
 
 /// Cuts `text` into tokens that cover all of it.
-pub(super) fn lex(text: &str, dialect: Dialect) -> Result<Vec<Token>, Unread> {
-    let mut lexer = Lexer { bytes: text.as_bytes(), text, dialect, at: 0, open: None };
-    let mut tokens: Vec<Token> = Vec::new();
-    while lexer.at < text.len() {
-        let start = lexer.at;
-        let kind = lexer.token()?;
-        let range = start..lexer.at;
-        lexer.look(&kind, &range)?;
-        tokens.push(Token { kind, range });
-    }
-    Ok(tokens)
+///
+/// # Errors
+/// It cannot be cut.
+pub fn lex(text: &str, dialect: Dialect) -> Result<Vec<Token>, Unread> {
+    (dialect.facts().lex)(text)
+}
+
+/// Cuts `text` as one language does.
+pub(crate) fn cut<L: Lexicon>(text: &str) -> Result<Vec<Token>, Unread> {
+    Lexer::<L>::new(text).collect()
 }
 
 /// Whether a character has no place outside of quotes and comments: blanks that only some servers know as such, what cannot be seen, and
@@ -135,19 +255,53 @@ fn is_stray(character: char) -> bool {
     }
 }
 
-struct Lexer<'a> {
+/// Cuts a text into tokens, one after the other. After an error there is no more.
+#[derive(Debug)]
+pub struct Lexer<'a, L> {
     bytes: &'a [u8],
     text: &'a str,
-    dialect: Dialect,
     at: usize,
     /// The prefix of the literal before, with nothing but blanks and line comments since, and whether a line ended there.
     open: Option<(Prefix, bool)>,
+    language: PhantomData<L>,
 }
 
-impl Lexer<'_> {
+impl<L: Lexicon> Iterator for Lexer<'_, L> {
+    type Item = Result<Token, Unread>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.at >= self.text.len() {
+            return None;
+        }
+        let start = self.at;
+        let cut = self.token().and_then(|kind| {
+            let range = start..self.at;
+            self.look(&kind, &range)?;
+            Ok(Token { kind, range })
+        });
+        if cut.is_err() {
+            self.at = self.text.len();
+        }
+        Some(cut)
+    }
+}
+
+impl<'a, L: Lexicon> Lexer<'a, L> {
+    /// Begins with the first token of a text.
+    #[must_use]
+    pub const fn new(text: &'a str) -> Self {
+        Self { bytes: text.as_bytes(), text, at: 0, open: None, language: PhantomData }
+    }
+
+    /// What has not been cut yet.
+    #[must_use]
+    pub fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
     /// Looks at a token that was cut, refuses what is not read everywhere alike, and remembers what the next one may continue.
     fn look(&mut self, kind: &Kind, range: &Range<usize>) -> Result<(), Unread> {
-        let text = &self.text[range.clone()];
+        let text = self.text.get(range.clone()).unwrap_or_default();
         if matches!(kind, Kind::Space | Kind::Word | Kind::Number | Kind::Parameter | Kind::Sign(_))
             && let Some((at, character)) = text.char_indices().find(|(_, character)| is_stray(*character))
         {
@@ -159,7 +313,7 @@ impl Lexer<'_> {
             return Err(Unread::Ambiguous { range: range.start..self.at + 1 });
         }
         self.open = match (kind, self.open) {
-            (Kind::Literal { prefix, .. }, _) if self.dialect == Dialect::Postgres => Some((*prefix, false)),
+            (Kind::Literal { prefix, .. }, _) if L::CONTINUES => Some((*prefix, false)),
             (Kind::Space, Some((prefix, ended))) => Some((prefix, ended || text.contains(['\n', '\r']))),
             (Kind::Comment { .. }, Some(open)) if text.starts_with("--") => Some(open),
             _ => None,
@@ -168,23 +322,23 @@ impl Lexer<'_> {
     }
 
     fn token(&mut self) -> Result<Kind, Unread> {
-        let first = self.bytes[self.at];
+        let Some(first) = self.byte(0) else { return Ok(Kind::Space) };
         let next = self.byte(1);
-        match (first, self.dialect) {
-            (0, _) => {
+        match first {
+            0 => {
                 self.at += 1;
                 Ok(Kind::Mark)
             }
-            (byte, _) if is_space(byte) => {
+            byte if is_space(byte) => {
                 self.skip_while(is_space);
                 Ok(Kind::Space)
             }
-            (b'-', _) if next == Some(b'-') && self.starts_dash_comment() => Ok(self.line_comment()),
-            (b'#', Dialect::MySql) => Ok(self.line_comment()),
-            (b'#', Dialect::ClickHouse) if matches!(next, Some(b' ' | b'!')) => Ok(self.line_comment()),
-            (b'/', Dialect::ClickHouse) if next == Some(b'/') => Ok(self.line_comment()),
-            (b'/', _) if next == Some(b'*') => self.block_comment(),
-            (b'\'', _) => match self.open {
+            b'-' if next == Some(b'-') && self.starts_dash_comment() => Ok(self.line_comment()),
+            b'#' if L::HASH == Hash::Comment => Ok(self.line_comment()),
+            b'#' if L::HASH == Hash::CommentBeforeBlank && matches!(next, Some(b' ' | b'!')) => Ok(self.line_comment()),
+            b'/' if L::SLASHES && next == Some(b'/') => Ok(self.line_comment()),
+            b'/' if next == Some(b'*') => self.block_comment(),
+            b'\'' => match self.open {
                 // The same literal goes on, with the same escapes.
                 Some((prefix, true)) => self.literal(prefix, b'\'').map(|kind| match kind {
                     Kind::Literal { prefix, body, .. } => Kind::Literal { prefix, body, continues: true },
@@ -192,46 +346,39 @@ impl Lexer<'_> {
                 }),
                 _ => self.literal(Prefix::None, b'\''),
             },
-            (b'"', Dialect::MySql) => self.literal(Prefix::None, b'"'),
-            (b'"', _) => self.quoted(b'"'),
-            // In PartiQL, a literal of Ion: nothing in it is a place for a value.
-            (b'`', Dialect::MySql | Dialect::Sqlite | Dialect::ClickHouse | Dialect::PartiQl) => self.quoted(b'`'),
-            (b'[', Dialect::Sqlite) => self.quoted(b']'),
-            (b'$', Dialect::Postgres) => self.dollar(),
-            (b'$', Dialect::ClickHouse) => self.heredoc(),
-            // What newer versions of MySQL read as a text.
-            (b'$', Dialect::MySql) if self.fence().is_some() => Err(Unread::Ambiguous { range: self.at..self.at + 1 }),
-            (b'{', Dialect::ClickHouse) => Ok(self.brace()),
-            (b'?', Dialect::MySql | Dialect::PartiQl) => {
+            b'"' if L::DOUBLE_QUOTES == Quotes::Text => self.literal(Prefix::None, b'"'),
+            b'"' => self.quoted(b'"'),
+            b'`' if L::BACKTICKS => self.quoted(b'`'),
+            b'[' if L::BRACKETS => self.quoted(b']'),
+            b'$' if L::DOLLAR != Dollar::Sign => self.dollar(),
+            b'{' if L::BRACES => Ok(self.brace()),
+            b'?' if L::QUESTION != Question::Sign => {
                 self.at += 1;
+                if L::QUESTION == Question::Numbered {
+                    self.skip_while(|byte| byte.is_ascii_digit());
+                }
                 Ok(Kind::Parameter)
             }
-            (b'?', Dialect::Sqlite) => {
-                self.at += 1;
-                self.skip_while(|byte| byte.is_ascii_digit());
-                Ok(Kind::Parameter)
-            }
-            (b':', Dialect::Postgres | Dialect::ClickHouse) if next == Some(b':') => {
+            b':' if L::COLON == Colon::Doubled && next == Some(b':') => {
                 self.at += 2;
                 Ok(Kind::Sign(b':'))
             }
-            (b':' | b'@' | b'$', Dialect::Sqlite) | (b':', Dialect::MySql) if next.is_some_and(is_word) => {
-                self.at += 1;
-                self.skip_while(is_word);
-                Ok(Kind::Parameter)
-            }
-            (b'$', Dialect::MySql) if next.is_some_and(|byte| byte.is_ascii_digit()) => {
-                self.at += 1;
-                self.skip_while(|byte| byte.is_ascii_digit());
-                Ok(Kind::Parameter)
-            }
-            (byte, _) if byte.is_ascii_digit() || (byte == b'.' && next.is_some_and(|byte| byte.is_ascii_digit())) => Ok(self.number()),
-            (byte, dialect) if is_word_start(byte) || (byte == b'$' && dialect == Dialect::MySql) => self.word(),
+            b':' if L::COLON == Colon::Parameter && next.is_some_and(is_word) => Ok(self.named()),
+            b'@' if L::AT_PARAMETERS && next.is_some_and(is_word) => Ok(self.named()),
+            byte if byte.is_ascii_digit() || (byte == b'.' && next.is_some_and(|byte| byte.is_ascii_digit())) => Ok(self.number()),
+            byte if is_word_start(byte) => self.word(),
             _ => {
                 self.at += 1;
                 Ok(Kind::Sign(first))
             }
         }
+    }
+
+    /// A parameter with a name; `self.at` is at its sign.
+    fn named(&mut self) -> Kind {
+        self.at += 1;
+        self.skip_while(is_word);
+        Kind::Parameter
     }
 
     fn byte(&self, ahead: usize) -> Option<u8> {
@@ -246,12 +393,11 @@ impl Lexer<'_> {
 
     /// In MySQL `--` needs a blank behind it: `1--1` is 2. A placeholder is not a blank.
     fn starts_dash_comment(&self) -> bool {
-        self.dialect != Dialect::MySql || self.byte(2).is_none_or(|byte| byte != 0 && (byte <= b' ' || byte == 0x7f))
+        !L::DASHES_NEED_BLANK || self.byte(2).is_none_or(|byte| byte != 0 && (byte <= b' ' || byte == 0x7f))
     }
 
-    /// To PostgreSQL and to PartiQL, a carriage return ends a line, too.
     fn line_comment(&mut self) -> Kind {
-        let ends = |byte| byte == b'\n' || byte == b'\r' && matches!(self.dialect, Dialect::Postgres | Dialect::PartiQl);
+        let ends = |byte| byte == b'\n' || byte == b'\r' && L::CARRIAGE_RETURNS;
         while self.byte(0).is_some_and(|byte| !ends(byte)) {
             self.at += 1;
         }
@@ -260,8 +406,8 @@ impl Lexer<'_> {
 
     fn block_comment(&mut self) -> Result<Kind, Unread> {
         let start = self.at;
-        let opened = &self.text[start + 2..];
-        let executable = self.dialect == Dialect::MySql && ["!", "M!", "T!"].iter().any(|mark| opened.starts_with(mark));
+        let opened = self.text.get(start + 2..).unwrap_or_default();
+        let executable = L::RUNS_COMMENTS && ["!", "M!", "T!"].iter().any(|mark| opened.starts_with(mark));
         let mut depth = 1;
         self.at += 2;
         while depth > 0 {
@@ -270,7 +416,7 @@ impl Lexer<'_> {
                     depth -= 1;
                     self.at += 2;
                 }
-                (Some(b'/'), Some(b'*')) if matches!(self.dialect, Dialect::Postgres | Dialect::ClickHouse) => {
+                (Some(b'/'), Some(b'*')) if L::NESTED_COMMENTS => {
                     depth += 1;
                     self.at += 2;
                 }
@@ -284,7 +430,7 @@ impl Lexer<'_> {
     /// A literal; `self.at` is at its quote.
     fn literal(&mut self, prefix: Prefix, quote: u8) -> Result<Kind, Unread> {
         let open = self.at;
-        let backslashes = self.dialect.has_backslashes() || prefix == Prefix::Escape;
+        let backslashes = L::BACKSLASHES || prefix == Prefix::Escape;
         self.at += 1;
         while let Some(byte) = self.byte(0) {
             if byte == quote {
@@ -309,7 +455,7 @@ impl Lexer<'_> {
         self.at += 1;
         while let Some(byte) = self.byte(0) {
             self.at += 1;
-            if byte == b'\\' && self.dialect == Dialect::ClickHouse && self.byte(0).is_some_and(|next| next != 0) {
+            if byte == b'\\' && L::NAME_BACKSLASHES && self.byte(0).is_some_and(|next| next != 0) {
                 self.at += 1;
                 continue;
             }
@@ -326,22 +472,33 @@ impl Lexer<'_> {
     }
 
     fn dollar(&mut self) -> Result<Kind, Unread> {
-        if self.byte(1).is_some_and(|next| next.is_ascii_digit()) {
-            self.at += 1;
-            self.skip_while(|byte| byte.is_ascii_digit());
-            return Ok(Kind::Parameter);
+        let next = self.byte(1);
+        let has_number = next.is_some_and(|next| next.is_ascii_digit());
+        match L::DOLLAR {
+            Dollar::TextOrName => return self.heredoc(),
+            Dollar::Parameter if next.is_some_and(is_word) => return Ok(self.named()),
+            Dollar::Parameter | Dollar::Sign => {}
+            Dollar::NumberOrName if self.fence().is_some() => return Err(Unread::Ambiguous { range: self.at..self.at + 1 }),
+            Dollar::NumberOrText | Dollar::NumberOrName if has_number => {
+                self.at += 1;
+                self.skip_while(|byte| byte.is_ascii_digit());
+                return Ok(Kind::Parameter);
+            }
+            Dollar::NumberOrName => return self.word(),
+            Dollar::NumberOrText => {
+                if let Some(fence) = self.fence() {
+                    return self.dollar_quoted(fence);
+                }
+            }
         }
-        let Some(fence) = self.fence() else {
-            self.at += 1;
-            return Ok(Kind::Sign(b'$'));
-        };
-        self.dollar_quoted(fence)
+        self.at += 1;
+        Ok(Kind::Sign(b'$'))
     }
 
     /// The length of `$tag$`, which starts here.
     fn fence(&self) -> Option<usize> {
         let rest = self.text.get(self.at + 1..)?;
-        let tag = &rest[..rest.find('$')?];
+        let tag = rest.split_once('$')?.0;
         let is_tag = !tag.starts_with(|first: char| first.is_ascii_digit()) && tag.bytes().all(|byte| is_word(byte) && byte != b'$');
         is_tag.then_some(tag.len() + 2)
     }
@@ -349,18 +506,16 @@ impl Lexer<'_> {
     /// What is between two fences of this length, of which the first is at `self.at`.
     fn dollar_quoted(&mut self, length: usize) -> Result<Kind, Unread> {
         let start = self.at;
-        let fence = &self.text[start..start + length];
-        let body = start + fence.len();
-        let Some(end) = self.text[body..].find(fence) else {
-            return Err(Unread::Unclosed { what: "dollar-quoted text", range: start..body });
-        };
-        self.at = body + end + fence.len();
+        let body = start + length;
+        let end = self.text.get(start..body).and_then(|fence| self.text.get(body..)?.find(fence));
+        let Some(end) = end else { return Err(Unread::Unclosed { what: "dollar-quoted text", range: start..body }) };
+        self.at = body + end + length;
         Ok(Kind::Dollar)
     }
 
     /// `$tag$…$tag$`, or the beginning of a name.
     fn heredoc(&mut self) -> Result<Kind, Unread> {
-        let tag = self.text[self.at + 1..].split('$').next().unwrap_or_default();
+        let tag = self.rest().get(1..).and_then(|rest| rest.split('$').next()).unwrap_or_default();
         let has_fence = self.bytes.get(self.at + 1 + tag.len()) == Some(&b'$');
         if has_fence && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
             return self.dollar_quoted(tag.len() + 2);
@@ -370,8 +525,8 @@ impl Lexer<'_> {
 
     /// `{name:Type}`, which an author may not write, or a sign.
     fn brace(&mut self) -> Kind {
-        let rest = &self.text[self.at + 1..];
-        let inner = rest.find('}').and_then(|end| rest[..end].split_once(':').map(|(name, _)| (name.trim(), end)));
+        let rest = self.rest().get(1..).unwrap_or_default();
+        let inner = rest.split_once('}').and_then(|(inner, _)| inner.split_once(':').map(|(name, _)| (name.trim(), inner.len())));
         self.at += 1;
         match inner {
             Some((name, end)) if !name.is_empty() && name.bytes().all(is_word) => {
@@ -387,8 +542,8 @@ impl Lexer<'_> {
         while let Some(byte) = self.byte(0) {
             let signed_exponent = matches!(byte, b'+' | b'-')
                 && self.at > start
-                && matches!(self.bytes[self.at - 1], b'e' | b'E')
-                && !self.text[start..self.at].starts_with("0x")
+                && matches!(self.bytes.get(self.at - 1), Some(b'e' | b'E'))
+                && !self.bytes.get(start..).is_some_and(|number| number.starts_with(b"0x"))
                 && self.byte(1).is_some_and(|next| next.is_ascii_digit());
             if !(byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.' || signed_exponent) {
                 break;
@@ -401,11 +556,15 @@ impl Lexer<'_> {
     fn word(&mut self) -> Result<Kind, Unread> {
         let start = self.at;
         self.skip_while(is_word);
-        let word = &self.text[start..self.at];
-        let prefix = match (self.dialect, word) {
-            (Dialect::Postgres, "e" | "E") => Prefix::Escape,
-            (Dialect::Postgres | Dialect::MySql, "n" | "N") => Prefix::None,
-            (Dialect::Postgres, "u" | "U") if self.byte(0) == Some(b'&') => match self.byte(1) {
+        let Some(&[letter]) = self.bytes.get(start..self.at) else { return Ok(Kind::Word) };
+        let letter = letter.to_ascii_lowercase();
+        if !L::PREFIXES.contains(&letter) {
+            return Ok(Kind::Word);
+        }
+        let prefix = match letter {
+            b'e' => Prefix::Escape,
+            b'n' => Prefix::None,
+            b'u' if self.byte(0) == Some(b'&') => match self.byte(1) {
                 Some(b'\'') => {
                     self.at += 1;
                     Prefix::Unicode
@@ -416,8 +575,7 @@ impl Lexer<'_> {
                 }
                 _ => return Ok(Kind::Word),
             },
-            (Dialect::PartiQl, _) => return Ok(Kind::Word),
-            (_, "x" | "X") | (Dialect::Postgres | Dialect::MySql | Dialect::ClickHouse, "b" | "B") => Prefix::Digits,
+            b'x' | b'b' => Prefix::Digits,
             _ => return Ok(Kind::Word),
         };
         if self.byte(0) == Some(b'\'') { self.literal(prefix, b'\'') } else { Ok(Kind::Word) }

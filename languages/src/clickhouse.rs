@@ -4,6 +4,7 @@
 //! <https://clickhouse.com/docs/sql-reference/syntax>.
 
 mod cut;
+mod facts;
 mod judge;
 
 use alloc::{
@@ -14,6 +15,7 @@ use alloc::{
 };
 use core::{fmt, ops::Range};
 
+pub use facts::{ClickHouse, FACTS};
 pub use judge::{judge, judge_masked};
 
 /// Settings that the connector sends with each statement, so that none of its limits and no form of its answers is the statement's to say.
