@@ -8,10 +8,10 @@ use millrace_core::app::{
 use serde_json::Value;
 
 use super::{
-    AppParts, ToolReference, beside, cache, execute, hidden,
+    beside, cache, execute, hidden,
     hints::{self, Facts, Hints, title_of},
     idempotency, locked,
-    reader::ToolReader,
+    reader::{AppParts, ToolReader, ToolReference},
     rules, schemas, tenant, too_many,
 };
 use crate::{
