@@ -53,11 +53,11 @@ mod control;
 mod deployment;
 pub(crate) mod isolate;
 mod memory;
-mod watch;
+mod stuck;
 
 use control::ControlMessage;
 use deployment::Channel;
-use watch::{TICK, Watch};
+use stuck::{TICK, Watch};
 
 /// How long an isolate may take from its start until it serves.
 const START: Duration = Duration::from_secs(60);
@@ -81,6 +81,17 @@ struct Deployment {
     file: File,
     /// Is told of each isolate that serves it.
     taken: Option<std_mpsc::Sender<()>>,
+}
+
+impl Deployment {
+    /// Tells whoever deployed it that isolates have taken it.
+    fn was_taken(&self, isolates: usize) {
+        for _ in 0..isolates {
+            if let Some(taken) = &self.taken {
+                let _ = taken.send(());
+            }
+        }
+    }
 }
 
 /// Exchanges what the isolates serve.
@@ -416,11 +427,7 @@ impl IsolateSupervisor {
             tokio::select! {
                 read = process.control.read(&mut words) => {
                     let Ok(count @ 1..) = read else { break None };
-                    for _ in &words[..count] {
-                        if let Some(taken) = &deployment.taken {
-                            let _ = taken.send(());
-                        }
-                    }
+                    deployment.was_taken(count);
                     if serving.is_none() {
                         serving = Some(Instant::now());
                         self.serves(started, process.pid);
@@ -455,14 +462,14 @@ impl IsolateSupervisor {
                     if ending.is_some_and(|until| Instant::now() > until) {
                         break Some("did not end in time and was ended".to_owned());
                     }
+                    if serving.is_none() && started.elapsed() > START {
+                        break Some(format!("did not serve within {} s of its start and was ended", START.as_secs()));
+                    }
                     if serving.is_none() {
-                        if started.elapsed() > START {
-                            break Some(format!("did not serve within {} s of its start and was ended", START.as_secs()));
-                        }
                         continue;
                     }
                     let Ok(reading) = self.common.board.read(self.index) else { continue };
-                    if let Some(stuck) = watch.look(&reading, passed, || watch::cpu_time(process.pid)) {
+                    if let Some(stuck) = watch.look(&reading, passed, || stuck::cpu_time(process.pid)) {
                         break Some(stuck);
                     }
                 }
