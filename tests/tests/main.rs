@@ -18,6 +18,7 @@ mod disconnects;
 mod doctor;
 mod dynamodb;
 mod grant_forms;
+mod grant_mutations;
 mod grants;
 mod grants_redis;
 mod hostile_values;

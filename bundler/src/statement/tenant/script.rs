@@ -11,7 +11,9 @@ use super::{
 use crate::statement::{
     dialect::Dialect,
     lex::{self, Kind},
-    probe, shown, spelling,
+    probe,
+    resolved::{Known, resolve},
+    shown, spelling,
 };
 
 /// The most parameters of a statement that is judged.
@@ -53,7 +55,8 @@ pub(crate) fn judge_script(text: &str, dialect: Dialect, rule: &TenantRule) -> R
 
 /// The parameters without which the statement could cross tenants.
 fn needed(statement: &Sql, parameters: usize, dialect: Dialect, rule: &TenantRule) -> Result<Vec<u32>, (String, String)> {
-    let judge = |claims: &[bool]| Analyzer::new(rule, dialect, claims).judge(statement);
+    let resolved = resolve(statement, dialect, &Known::default(), false);
+    let judge = |claims: &[bool]| Analyzer::new(rule, dialect, claims).judge(&resolved);
     let mut claims = vec![true; parameters];
     if let Some(Finding { message, help, .. }) = judge(&claims).into_iter().next() {
         let (placeholder, claim) = (format!("`{{{{ {} }}}}`", rule.claim), format!("`ctx.{}`", rule.claim));
