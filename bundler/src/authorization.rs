@@ -10,6 +10,7 @@ use millrace_core::{
     },
     pipeline::{scopes_of_app, scopes_of_tool},
     protocol::{check_issuer, check_resource},
+    url::UrlParts,
 };
 use serde_json::{Value, json};
 
@@ -51,14 +52,14 @@ pub(crate) const SCOPES: Field = Field::new(
 /// `server.sign_in`
 pub(crate) const SIGN_IN: Field = Field::new(
     "sign_in",
-    Shape::Word(&["required", "per_tool"], &[]),
+    Shape::Word(&["required", "per_tool"]),
     "Where callers are asked to sign in. `required`: at every request, the handshake and the lists included. `per_tool`: where they ask for \
      something that is not open to everybody. Not given, `required` where nothing in the app is open, else `per_tool`.",
 );
 /// `tools.visible`
 pub(crate) const VISIBLE: Field = Field::new(
     "visible",
-    Shape::Word(&["all", "callable"], &[]),
+    Shape::Word(&["all", "callable"]),
     "`all`: everybody sees the same lists. `callable`: lists leave out the tools, prompts and resources that their caller cannot call.",
 )
 .default("all");
@@ -96,7 +97,7 @@ pub(crate) fn resource_url(compiler: &mut Compiler<'_>, document: &Document) -> 
         return None;
     }
     let help = "Write the URL of the endpoint as clients reach it, without a slash at its end: `https://mcp.example.com/mcp`.";
-    Some(url(compiler, document, node, ("`server.resource`", help), check_resource))
+    Some(url(compiler, document, node, "`server.resource`", help, check_resource))
 }
 
 /// Reads what the root file says of sign-in, once all that requires scopes is known; and the `auth` of prompts and resources, where one of
@@ -104,7 +105,9 @@ pub(crate) fn resource_url(compiler: &mut Compiler<'_>, document: &Document) -> 
 pub(crate) fn read(
     compiler: &mut Compiler<'_>,
     root: &RootSettings,
-    (tools, prompts, resources): (&[Tool], &[Prompt], &[Resource]),
+    tools: &[Tool],
+    prompts: &[Prompt],
+    resources: &[Resource],
 ) -> (Authorization, Option<Auth>) {
     let nothing = Node::nothing();
     let server = root.document.root.at("server").unwrap_or(&nothing);
@@ -136,7 +139,7 @@ pub(crate) fn read(
     }
     let authorization = Authorization { resource, implied, lists_callable, entrances, ..Authorization::default() };
     let open = open_parts(tools, prompts, resources);
-    let sign_in = sign_in(compiler, &root.document, server.entry("sign_in"), (&authorization, &auths, &open));
+    let sign_in = sign_in(compiler, &root.document, server.entry("sign_in"), &authorization, &auths, &open);
     (Authorization { sign_in, ..authorization }, feature_auth.cloned())
 }
 
@@ -145,7 +148,9 @@ fn sign_in(
     compiler: &mut Compiler<'_>,
     document: &Document,
     entry: Option<&Entry>,
-    (authorization, auths, open): (&Authorization, &[&Auth], &[String]),
+    authorization: &Authorization,
+    auths: &[&Auth],
+    open: &[String],
 ) -> SignIn {
     let told: Vec<&&Auth> = auths.iter().filter(|auth| auth.tells_callers()).collect();
     let Some(entry) = entry else {
@@ -350,7 +355,7 @@ fn issuers_of(auths: &[&Auth]) -> Vec<EnvTemplate> {
 }
 
 fn url_of_server(compiler: &mut Compiler<'_>, document: &Document, node: &Node, help: &str) -> EnvTemplate {
-    url(compiler, document, node, ("an issuer of `server.authorization_servers`", help), check_issuer)
+    url(compiler, document, node, "an issuer of `server.authorization_servers`", help, check_issuer)
 }
 
 /// A URL, which is looked at here where no variable is part of it.
@@ -358,7 +363,8 @@ fn url(
     compiler: &mut Compiler<'_>,
     document: &Document,
     node: &Node,
-    (setting, help): (&str, &str),
+    setting: &str,
+    help: &str,
     check: fn(&str) -> Result<(), &'static str>,
 ) -> EnvTemplate {
     let template = compiler.env_template(document, node);
@@ -385,8 +391,7 @@ fn literal(template: &EnvTemplate) -> Option<&str> {
 
 fn warn_of_path(compiler: &mut Compiler<'_>, root: &RootSettings, node: &Node, template: &EnvTemplate) {
     let Some(url) = literal(template).filter(|url| check_resource(url).is_ok()) else { return };
-    let place = url.split_once("://").map_or("", |(_, place)| place);
-    let path = place.find('/').map_or("", |at| &place[at..]);
+    let path = UrlParts::of(url).map_or("", |url| url.rest);
     let endpoint = root.server.path.trim_end_matches('/');
     if !path.is_empty() && !path.ends_with(endpoint) {
         let message = format!("`server.resource` is at the path `{path}`, and the endpoint at `{endpoint}`");

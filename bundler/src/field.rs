@@ -6,7 +6,7 @@
 mod check;
 mod unit;
 
-pub(crate) use check::{CheckMode, check, check_part, noun};
+pub(crate) use check::{CheckMode, check, check_part, what_it_takes};
 pub(crate) use unit::{duration_ms, size_bytes};
 
 /// A map with known keys.
@@ -70,8 +70,8 @@ pub(crate) enum Shape {
     Scalar,
     /// Anything.
     Any,
-    /// One of some words; the second list holds words of a later version.
-    Word(&'static [&'static str], &'static [&'static str]),
+    /// One of some words.
+    Word(&'static [&'static str]),
     /// A list.
     List(&'static Shape),
     /// A map with keys of the author's.

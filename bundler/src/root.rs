@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use millrace_core::app::{ErrorStyle, Server};
+use millrace_core::{
+    app::{ErrorStyle, Server},
+    url::UrlParts,
+};
 
 use crate::{
     Severity,
@@ -59,7 +62,7 @@ pub(crate) static ROOT: Record = Record {
         ),
         Field::new(
             "clients",
-            Shape::List(&Shape::Word(clients::names(), &[])),
+            Shape::List(&Shape::Word(clients::names())),
             "The clients that the app is for. `millrace check` warns of what one of them does not take; `[]` turns these warnings off.",
         )
         .default("all of them"),
@@ -99,7 +102,7 @@ static TOOLS: Record = Record {
         Field::new("cache", Shape::Record(&ROOT_CACHE), "The cache of tools that only read."),
         Field::new(
             "expose",
-            Shape::Word(&["direct", "search", "both"], &[]),
+            Shape::Word(&["direct", "search", "both"]),
             "`direct`: every tool is in `tools/list`. `search`: only two tools are, `search` and `execute`, which find and call the others. `both`: all of them.",
         )
         .default("direct"),
@@ -231,11 +234,11 @@ const PROMPTS_SHAPE: Shape = Shape::OneOf(&[Shape::Record(&PROMPTS), Shape::List
 const RESOURCES_SHAPE: Shape = Shape::OneOf(&[Shape::Record(&RESOURCES), Shape::List(&Shape::Record(&INLINE_RESOURCE))]);
 
 /// `substitution`
-pub(crate) const SUBSTITUTION: Shape = Shape::Word(&["bind", "textual"], &[]);
+pub(crate) const SUBSTITUTION: Shape = Shape::Word(&["bind", "textual"]);
 /// `errors.style`
-pub(crate) const STYLE: Shape = Shape::Word(&["result", "protocol"], &[]);
+pub(crate) const STYLE: Shape = Shape::Word(&["result", "protocol"]);
 /// `errors.expose`
-pub(crate) const EXPOSE: Shape = Shape::Word(&["safe", "full"], &[]);
+pub(crate) const EXPOSE: Shape = Shape::Word(&["safe", "full"]);
 
 /// Reads the root file, and sets whether the app is one of Hyperterse. `None` where the folder is not an app.
 pub(crate) fn read(compiler: &mut Compiler<'_>) -> Option<RootSettings> {
@@ -544,11 +547,7 @@ fn fetch_allow(compiler: &mut Compiler<'_>, document: &Document, list: &Node) ->
 }
 
 fn is_origin(text: &str) -> bool {
-    text.split_once("://").is_some_and(|(scheme, host)| {
-        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-            && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
-            && is_host(host)
-    })
+    UrlParts::of(text).is_some_and(|url| url.has_scheme() && is_host(url.after_scheme))
 }
 
 /// Whether it is `host` or `host:port`; an IPv6 address stands between brackets.

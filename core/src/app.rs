@@ -18,10 +18,9 @@ mod feature;
 mod guard;
 mod input_kind;
 mod jwt_policy;
-mod literal;
 mod middleware;
 mod missing;
-mod pattern;
+mod param_style;
 mod presenter;
 mod script_map;
 mod script_ref;
@@ -33,6 +32,8 @@ mod template;
 mod transaction;
 mod visit;
 
+pub use crate::literal::Literal;
+pub use crate::pattern::{Matcher, Pattern, PatternError};
 pub use auth::{ApiKey, ApiKeys, Auth, ExpectedKey, Policy};
 pub use authorization::{Authorization, ImpliedScopes, ProtectedResource, RequiredScopes, ResourceUrl, SignIn, is_scope};
 pub use bundle::{BUNDLE_VERSION, BundleError};
@@ -45,9 +46,8 @@ pub use feature::{
 pub use guard::{Concurrency, RateLimit};
 pub use input_kind::InputKind;
 pub use jwt_policy::{Audience, ClaimRule, ClaimValue, IntrospectionServer, JwtPolicy, KeySource, TokenAlgorithm, TokenCarrier};
-pub use literal::Literal;
 pub use middleware::{AUDIT_COLUMNS, Audit, AuditInputs, AuditTable, Middleware, MiddlewareAction};
-pub use pattern::{Matcher, Pattern, PatternError};
+pub use param_style::{Form, ParamStyle};
 pub use presenter::{
     ActionTemplate, Censor, Cursor, EARLIER_SELECT_INPUT, FORMAT_INPUT, HASH_KEY, ItemLimit, OnMismatch, PathStep, PresentedField,
     Presenter, PresenterRule, RedactedPath, Redaction, SELECT_INPUT, ShownFor, TextFormat, UiTemplate, UnknownFields,
@@ -56,7 +56,7 @@ pub use script_map::{MappedPlace, ScriptMap};
 pub use script_ref::ScriptRef;
 pub use script_stack::ScriptCall;
 pub use search::{IndexedWord, SearchIndex, words};
-pub use statement::{Access, Bind, ParamStyle, Part, Piece, Statement};
+pub use statement::{Access, Bind, Part, Piece, Statement};
 pub use sync::{Announcement, CachedReads, EpochWrites, ToolSync};
 pub use template::{Databases, EnvPart, EnvTemplate, Root, SecretSource, Source, Template, TemplatePart};
 pub use transaction::{Transaction, TransactionStep};

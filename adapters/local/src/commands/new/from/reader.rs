@@ -34,7 +34,7 @@ impl Reader {
         let here = std::env::current_dir().unwrap_or_default();
         let connection = Connection {
             adapter: "--from".to_owned(),
-            connector: source.connector.to_owned(),
+            connector: source.connector.name.to_owned(),
             connection_string: source.address.clone(),
             shown: "--from".to_owned(),
             options: Vec::new(),
