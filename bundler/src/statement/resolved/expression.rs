@@ -22,6 +22,12 @@ impl Resolver<'_> {
         let _ = node.visit(&mut Inner { resolver: self, scope, depth: 0, passed: Vec::new(), bound: Vec::new() });
     }
 
+    /// Looks at the functions and queries of what can name columns of no table, such as the `WHERE` of a `SHOW`.
+    pub(super) fn calls_within(&mut self, node: &impl Visit) {
+        let facts = self.apart(|resolver| resolver.within(node, &Scope::default()));
+        self.facts.extend(facts.into_iter().filter(|fact| !matches!(fact, Fact::Doubt { .. })));
+    }
+
     /// A function that is called. `is_told` says that what it uses has been noted.
     fn call(&mut self, function: &Function, is_told: bool) {
         let first_text = first_text(&function.args).map(str::to_owned);

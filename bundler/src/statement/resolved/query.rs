@@ -174,7 +174,7 @@ impl Resolver<'_> {
         self.from(&mut from, &select.from);
         self.read_any(&from.scope, 0);
         let scope = self.filtered(from, select.selection.as_ref());
-        self.within(&select.into, &scope);
+        self.calls_within(&select.into);
         self.within(&select.prewhere, &scope);
         self.within(&select.qualify, &scope);
         if let Some(Distinct::On(exprs)) = &select.distinct {

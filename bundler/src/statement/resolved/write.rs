@@ -99,7 +99,7 @@ impl Resolver<'_> {
                 return None;
             }
             Sql::ShowVariable { .. } | Sql::ShowVariables { .. } | Sql::ShowStatus { .. } | Sql::ShowCollation { .. } => {
-                self.filter_of(statement);
+                self.calls_within(statement);
                 return None;
             }
             Sql::ExplainTable { table_name, .. } => {
@@ -113,19 +113,13 @@ impl Resolver<'_> {
             | Sql::ShowDatabases { .. }
             | Sql::ShowSchemas { .. }
             | Sql::ShowViews { .. }
-            | Sql::ShowFunctions { .. } => self.filter_of(statement),
+            | Sql::ShowFunctions { .. } => self.calls_within(statement),
             _ => self.facts.push(Fact::Unnamed { reads: true, writes: true }),
         }
         let text = statement.to_string();
         let word: String = text.chars().take_while(char::is_ascii_alphabetic).collect();
         self.unclear(format!("what `{} …` needs: grant it by hand", word.to_ascii_uppercase()));
         None
-    }
-
-    /// What is in the `WHERE` of a `SHOW`, whose columns are of no table.
-    fn filter_of(&mut self, statement: &Sql) {
-        let facts = self.apart(|resolver| resolver.within(statement, &Scope::default()));
-        self.facts.extend(facts.into_iter().filter(|fact| !matches!(fact, Fact::Doubt { .. })));
     }
 
     fn truncate(&mut self, truncate: &Truncate) {
