@@ -16,7 +16,7 @@ use super::{Dialect, shown::Location};
 
 mod clickhouse;
 mod condition;
-mod dialect_facts;
+pub(super) mod dialect_facts;
 mod expression;
 mod from;
 mod known;

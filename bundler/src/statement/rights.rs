@@ -8,7 +8,7 @@ use super::{
     Dialect,
     lex::{self, Kind},
     probe,
-    resolved::{Known, resolve},
+    resolved::{Known, dialect_facts, resolve},
     shown, spelling,
 };
 
@@ -40,7 +40,7 @@ pub fn rights(text: &str, dialect: Dialect, known: &Known) -> Rights {
         return Rights::unclear("it has a character or a comment that is not understood");
     }
     let mut prepared = None;
-    if dialect == Dialect::ClickHouse {
+    if dialect_facts::is_clickhouse(dialect) {
         match clickhouse::prepare(text, &tokens) {
             Prepared::Rights(rights) => return rights,
             Prepared::Text { text, is_mutation } => prepared = Some((text, is_mutation)),

@@ -144,14 +144,14 @@ impl Resolver<'_> {
         let first = arguments.first().copied();
         match name.as_str() {
             _ if name.starts_with("dictget") || name == "dicthas" || name == "dictisin" => {
-                match first.and_then(named_by) {
+                match first.and_then(|name| named_by(name, self.dialect)) {
                     Some(dictionary) => self.whole(&dictionary, Use::Other(DICTIONARY)),
                     None => self.unclear(format!("the dictionary of `{name}` is not written out")),
                 }
                 return Some(0);
             }
             "joinget" | "joingetornull" => {
-                match first.and_then(named_by) {
+                match first.and_then(|name| named_by(name, self.dialect)) {
                     Some(table) => {
                         self.whole(&table, Use::Read);
                         self.wider(format!("which columns are the key of `{table}` is not known"));
@@ -235,7 +235,7 @@ impl Resolver<'_> {
         }
         self.facts.push(Fact::Server("CREATE TEMPORARY TABLE", "*.*"));
         if name == "dictionary" {
-            match arguments.first().copied().and_then(named_by) {
+            match arguments.first().copied().and_then(|name| named_by(name, self.dialect)) {
                 Some(dictionary) => self.whole(&dictionary, Use::Other(DICTIONARY)),
                 None => self.unclear("the dictionary of `dictionary(…)` is not written out"),
             }
@@ -244,13 +244,13 @@ impl Resolver<'_> {
 }
 
 /// What an argument names: `'shop.rates'`, or the same without quotes.
-fn named_by(argument: &Expr) -> Option<Named> {
+fn named_by(argument: &Expr, dialect: Dialect) -> Option<Named> {
     match argument {
         Expr::Identifier(ident) => Some(Named { schema: None, name: ident.value.clone() }),
         Expr::CompoundIdentifier(parts) => match parts.as_slice() {
             [schema, name] => Some(Named { schema: Some(schema.value.clone()), name: name.value.clone() }),
             _ => None,
         },
-        _ => named_in(text_of(argument).filter(|text| *text != TEXT)?, Dialect::ClickHouse),
+        _ => named_in(text_of(argument).filter(|text| *text != TEXT)?, dialect),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::statement::{
     Dialect,
-    resolved::{Named, Use, UsedColumns},
+    resolved::{Named, Use, UsedColumns, dialect_facts},
 };
 
 /// What may be done with something of a database.
@@ -34,21 +34,13 @@ impl Privilege {
     /// The word of `GRANT`.
     #[must_use]
     pub const fn word(self, dialect: Dialect) -> &'static str {
+        let [update, delete, truncate] = dialect_facts::words_of_grant(dialect);
         match self {
             Self::Select => "SELECT",
             Self::Insert => "INSERT",
-            Self::Update => match dialect {
-                Dialect::ClickHouse => "ALTER UPDATE",
-                _ => "UPDATE",
-            },
-            Self::Delete => match dialect {
-                Dialect::ClickHouse => "ALTER DELETE",
-                _ => "DELETE",
-            },
-            Self::Truncate => match dialect {
-                Dialect::MySql => "DROP",
-                _ => "TRUNCATE",
-            },
+            Self::Update => update,
+            Self::Delete => delete,
+            Self::Truncate => truncate,
             Self::Usage => "USAGE",
             Self::Execute | Self::Call => "EXECUTE",
             Self::Other(word) => word,

@@ -9,7 +9,8 @@ use super::{
 use crate::statement::{
     Dialect, fold, functions,
     resolved::{
-        Call, ColumnUse, Concerns, Fact, Insert, Known, NOT_WHOLE, Named, OnConflict, ResolvedStatement, Source, Use, last, named, named_in,
+        Call, ColumnUse, Concerns, Fact, Insert, Known, NOT_WHOLE, Named, OnConflict, ResolvedStatement, Source, Use, dialect_facts, last,
+        named, named_in,
     },
 };
 
@@ -88,7 +89,7 @@ impl Reader<'_> {
 
     fn call(&mut self, Call { name, first_text, .. }: &Call) {
         const UNKNOWN: &str = "it calls a function by a name that is not understood";
-        if self.dialect == Dialect::ClickHouse {
+        if dialect_facts::is_clickhouse(self.dialect) {
             match last(name).filter(|_| name.0.len() == 1) {
                 Some(ident) if clickhouse::is_known(&ident.value) => {}
                 Some(ident) => drop(self.rights.functions.insert(Named { schema: None, name: ident.value.clone() })),
@@ -104,7 +105,7 @@ impl Reader<'_> {
             Some("setval") => Some(Privilege::Update),
             _ => None,
         };
-        if let Some(privilege) = sequence.filter(|_| self.dialect == Dialect::Postgres) {
+        if let Some(privilege) = sequence.filter(|_| dialect_facts::has_sequences(self.dialect)) {
             match first_text.as_deref().and_then(|text| named_in(text, self.dialect)) {
                 Some(sequence) => drop(self.rights.sequences.insert((sequence, privilege))),
                 None => self.unclear(format!("the sequence of `{}` is not written out", folded.unwrap_or_default())),
@@ -142,7 +143,7 @@ impl Reader<'_> {
                 self.rights.need(&table, Privilege::Select).extend(set);
                 self.rights.need(&table, Privilege::Update).extend(inserted.clone());
             }
-            if is_returning && self.dialect == Dialect::MySql {
+            if is_returning && dialect_facts::returning_inserts(self.dialect) {
                 self.rights.need(&table, Privilege::Select).extend(inserted);
                 self.rights.need(&table, Privilege::Insert).extend(self.returned.remove(&table).unwrap_or_default());
             }
@@ -151,11 +152,11 @@ impl Reader<'_> {
 
     /// Rows that are locked: a right to change some column is needed.
     fn lock(&mut self, Source { name, table, .. }: &Source) {
-        match (table, self.dialect) {
+        match (table, dialect_facts::locks_whole_rows(self.dialect)) {
             // MySQL wants the right to change or delete rows; MariaDB wants none.
-            (Some(_), Dialect::MySql) if self.known.is_mariadb => {}
-            (Some(table), Dialect::MySql) => self.rights.need(table, Privilege::Update).all = true,
-            (Some(table), _) => drop(self.rights.need(table, Privilege::Update)),
+            (Some(_), true) if self.known.is_mariadb => {}
+            (Some(table), true) => self.rights.need(table, Privilege::Update).all = true,
+            (Some(table), false) => drop(self.rights.need(table, Privilege::Update)),
             (None, _) => self.unclear(format!("which tables of `{name}` are locked")),
         }
     }

@@ -6,7 +6,7 @@ use super::rule::{OPT_OUT, TenantRule, TenantTables};
 use crate::statement::{
     dialect::Dialect,
     fold, functions, last,
-    resolved::{Concerns, Fact, Mention, MentionKind, NOT_WHOLE, Operand, OperandKind, ResolvedStatement, Source, at},
+    resolved::{Concerns, Fact, Mention, MentionKind, NOT_WHOLE, Operand, OperandKind, ResolvedStatement, Source, at, dialect_facts},
     shown::Location,
 };
 
@@ -76,12 +76,11 @@ impl<'r> Analyzer<'r> {
     fn mention(&mut self, mention: &Mention) {
         let Some((ident, name)) = last(&mention.name).and_then(|ident| Some((ident, fold(ident, self.dialect)?))) else { return };
         let is_function = mention.kind == MentionKind::Function;
-        if mention.kind == MentionKind::Part || (is_function && self.dialect != Dialect::Sqlite) {
+        if mention.kind == MentionKind::Part || (is_function && !dialect_facts::calls_tables(self.dialect)) {
             return;
         }
-        let systems = if self.dialect == Dialect::Sqlite { "sqlite_" } else { "pg_" };
         let is_not_named = self.rule.tables.is_not_named(&name);
-        if name.starts_with(systems) && is_not_named {
+        if name.starts_with(dialect_facts::system_prefix(self.dialect)) && is_not_named {
             let why = format!("`{}` is a table of the system, which can show rows of every tenant", ident.value);
             self.unknown(at(ident), &why);
         } else if is_function && is_not_named && !self.is_harmless_table(&name) && !self.rule.tables.contains(&name) {
@@ -102,7 +101,9 @@ impl<'r> Analyzer<'r> {
             MentionKind::Table => self.rule.tables.contains(&name),
             MentionKind::Part => false,
             // In SQLite, a virtual table can be called like one.
-            MentionKind::Function => self.dialect == Dialect::Sqlite && !self.is_harmless_table(&name) && self.rule.tables.contains(&name),
+            MentionKind::Function => {
+                dialect_facts::calls_tables(self.dialect) && !self.is_harmless_table(&name) && self.rule.tables.contains(&name)
+            }
         })
     }
 
@@ -111,9 +112,10 @@ impl<'r> Analyzer<'r> {
         let Some((ident, folded)) = last(name).and_then(|ident| Some((ident, fold(ident, self.dialect)?))) else {
             return self.unknown(None, "it calls a function by a name that is not understood");
         };
-        let is_harmless = match self.dialect {
-            Dialect::Sqlite => !SQLITE_HARMFUL.contains(&folded.as_str()),
-            _ => functions::is_known(name) || (name.0.len() == 1 && HARMLESS.contains(&folded.as_str())),
+        let is_harmless = if dialect_facts::functions_see_tables(self.dialect) {
+            functions::is_known(name) || (name.0.len() == 1 && HARMLESS.contains(&folded.as_str()))
+        } else {
+            !SQLITE_HARMFUL.contains(&folded.as_str())
         };
         if !is_harmless && !self.rule.functions.contains(&folded) {
             let name = &ident.value;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::statement::{
     dialect::Dialect,
-    resolved::{fold, last, parsed},
+    resolved::{dialect_facts, fold, last, parsed},
 };
 use millrace_core::app::Source;
 
@@ -60,8 +60,10 @@ impl TenantRule {
     #[must_use]
     pub fn differences(&self, found: &[String], dialect: Dialect) -> Vec<String> {
         let column = &self.column;
-        let found: BTreeSet<String> =
-            found.iter().map(|name| if dialect == Dialect::Postgres { name.clone() } else { name.to_ascii_lowercase() }).collect();
+        let found: BTreeSet<String> = found
+            .iter()
+            .map(|name| if dialect_facts::quotes_keep_case(dialect) { name.clone() } else { name.to_ascii_lowercase() })
+            .collect();
         match &self.tables {
             TenantTables::Listed(listed) => {
                 let unlisted =

@@ -7,9 +7,8 @@ use super::{
     rule::OPT_OUT,
 };
 use crate::statement::{
-    dialect::Dialect,
     fold, last,
-    resolved::{Assign, Assigned, ConflictUpdate, Equality, Insert, OnConflict, Operand, OperandKind, Source, at},
+    resolved::{Assign, Assigned, ConflictUpdate, Equality, Insert, OnConflict, Operand, OperandKind, Source, at, dialect_facts},
     shown::Location,
 };
 
@@ -112,7 +111,7 @@ impl Analyzer<'_> {
             return;
         }
         let is_own = |value: &Operand| match column_of(value) {
-            Some([column]) => self.dialect == Dialect::Sqlite && self.is_column(column),
+            Some([column]) => dialect_facts::conflict_knows_the_row(self.dialect) && self.is_column(column),
             Some([row, column]) => self.is_column(column) && fold(row, self.dialect).as_ref() == Some(&target.name),
             _ => false,
         };
