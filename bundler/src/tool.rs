@@ -32,7 +32,7 @@ mod execute;
 mod hidden;
 pub(crate) mod hints;
 mod idempotency;
-mod locked;
+mod lock_entry;
 mod prepare;
 mod reader;
 mod rules;
@@ -187,7 +187,7 @@ static TOOL_ERRORS: Record = Record {
 
 /// Reads every tool.
 pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, adapters: &mut Adapters, presenters: &mut Presenters) -> Tools {
-    compiler.lock = locked::read(compiler);
+    compiler.lock = lock_entry::read(compiler);
     let files = compiler.tree.walk(&root.tools_folder);
     let folders = Folders::read(compiler, &files);
     let mut names: BTreeMap<&str, Vec<String>> = BTreeMap::new();

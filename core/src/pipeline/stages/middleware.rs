@@ -16,7 +16,7 @@ use crate::pipeline::{
     call::context::{Context, merge, set},
     call::identity::{self, canonical},
     call::observed::observed,
-    call::record::Subject,
+    call::report::Subject,
     call::run::{Run, TARGET},
     call::scope::Scope,
     call::scopes,
@@ -55,9 +55,9 @@ pub(in crate::pipeline) async fn middleware(run: &Run<'_>, inputs: &Json) -> Res
     let mut ctx = run.context.data().clone();
     let mut outcome = Ok(());
     for entry in entries {
-        run.record.tell(CallEvent::MiddlewareBegan(entry));
+        run.report.tell(CallEvent::MiddlewareBegan(entry));
         outcome = pass(run, entry, inputs, &mut ctx).await;
-        run.record.tell(CallEvent::MiddlewareEnded(entry));
+        run.report.tell(CallEvent::MiddlewareEnded(entry));
         if outcome.is_err() {
             run.chain.refused.set(true);
             break;
@@ -178,7 +178,7 @@ pub(in crate::pipeline) async fn observe(run: &Run<'_>, ended: Ended<'_>) {
 
 async fn tell(run: &Run<'_>, signal: &Signal<'_>, seen: &Seen, ended: &Ended<'_>) {
     let passed = run.chain.passed.get();
-    let elapsed_ms = run.pipeline.ports.clock.now_ms().saturating_sub(run.record.began_ms);
+    let elapsed_ms = run.pipeline.ports.clock.now_ms().saturating_sub(run.report.began_ms);
     for entry in run.tool.middleware.iter().take(passed).rev() {
         match &entry.action {
             MiddlewareAction::Script { after: Some(after), .. } => after_script(run, signal, after, seen, ended, elapsed_ms).await,

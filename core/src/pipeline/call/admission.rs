@@ -14,7 +14,7 @@ use crate::pipeline::{
     call::dialogue::Rounds,
     call::names::shown,
     call::observed::observed,
-    call::record::{Record, Subject},
+    call::report::{CallReport, Subject},
     call::run::{NO_TOOL, Run, Work},
     call::scopes::Operation,
     call::told::told,
@@ -27,20 +27,10 @@ use crate::pipeline::{
 };
 use crate::{
     Json,
-    app::{Auth, ContextSettings, ErrorStyle, Errors, Execute, Limits, OnExceed, OnTooMany, ScriptLimits, SearchIndex, SignIn, Tool},
+    app::{Auth, ErrorStyle, Errors, Execute, Limits, SearchIndex, SignIn, Tool},
     fault::{Fault, FaultResult, Refusal, Remedy},
     headers::Headers,
     ports::RunningCall,
-};
-
-/// The limits where no tool has any: the defaults of `limits`.
-const LIMITS: Limits = Limits {
-    timeout_ms: 30_000,
-    output_bytes: 1 << 20,
-    on_exceed: OnExceed::Error,
-    rate: None,
-    concurrency: None,
-    script: ScriptLimits { loops: 1_000_000, memory_bytes: 64 << 20, output_bytes: 1 << 20 },
 };
 
 impl Pipeline {
@@ -51,16 +41,16 @@ impl Pipeline {
     pub async fn admit(&self, caller: Caller<'_>, name: &str, operation: Operation<'_>) -> FaultResult<()> {
         let Some(scopes) = operation.scopes else { return Ok(()) };
         let Some(auth) = &self.app.feature_auth else { return Err(authenticate::refused("the bundle has no `auth` for it")) };
-        let gate = gate(name, auth, LIMITS);
-        let record = Record::unobserved(self);
-        let run = begin(self, caller, &gate, operation, &record);
+        let gate = gate(name, auth, Limits::DEFAULT);
+        let report = CallReport::unobserved(self);
+        let run = begin(self, caller, &gate, operation, &report);
         let outcome = match ask(&run, auth).await {
             Ok(principal) => middleware::require_scope(&run, Stage::Authenticate, principal.as_ref(), scopes).map_err(CallFailure::from),
             Err(why) => Err(why),
         };
         outcome.map_err(|why| {
             let why = run.secrets().strike_failed(told(&run, why));
-            record.failed(self, Subject { tool: name, request_id: caller.request_id, method: caller.method }, &why);
+            report.failed(self, Subject { tool: name, request_id: caller.request_id, method: caller.method }, &why);
             let (CallFailure::Fault(fault) | CallFailure::Reply(fault)) = why;
             fault
         })
@@ -74,9 +64,10 @@ impl Pipeline {
         // Anybody can send any method.
         let method = shown(caller.method);
         let asker = Caller { method: &method, ..caller };
-        let gate = gate(&method, auth, like.map_or(LIMITS, |tool| Limits { rate: None, concurrency: None, ..tool.limits.clone() }));
-        let record = Record::unobserved(self);
-        let run = begin(self, asker, &gate, Operation::default(), &record);
+        let gate =
+            gate(&method, auth, like.map_or(Limits::DEFAULT, |tool| Limits { rate: None, concurrency: None, ..tool.limits.clone() }));
+        let report = CallReport::unobserved(self);
+        let run = begin(self, asker, &gate, Operation::default(), &report);
         let why = match ask(&run, auth).await {
             Ok(principal) => return Ok(principal),
             Err(why) => run.secrets().strike_failed(told(&run, why)),
@@ -110,7 +101,7 @@ impl Pipeline {
     fn refuse(&self, caller: Caller<'_>, why: &CallFailure) {
         let method = shown(caller.method);
         let subject = Subject { tool: &method, request_id: caller.request_id, method: &method };
-        Record::unobserved(self).failed(self, subject, why);
+        CallReport::unobserved(self).failed(self, subject, why);
     }
 }
 
@@ -161,35 +152,11 @@ impl<'a> Callable<'a> {
 
 /// Stands where the pipeline has a tool.
 fn gate(name: &str, auth: &Auth, limits: Limits) -> Tool {
-    Tool {
-        name: name.into(),
-        path: String::new(),
-        descriptor: String::new(),
-        listed: false,
-        auth: Some(auth.clone()),
-        inputs: Vec::new(),
-        input_schema: None,
-        context: ContextSettings::default(),
-        middleware: Vec::new(),
-        confirm: None,
-        idempotency: None,
-        output: None,
-        as_is: Vec::new(),
-        returns: None,
-        map_input: None,
-        execute: Execute::Search(SearchIndex::default()),
-        map_output: None,
-        cache: None,
-        sync: None,
-        errors: Errors { style: ErrorStyle::Protocol, expose: false, on: Vec::new() },
-        limits,
-        crosses_tenants: false,
-        on_too_many: OnTooMany::Error,
-        results_as_rows: false,
-    }
+    let errors = Errors { style: ErrorStyle::Protocol, expose: false, on: Vec::new() };
+    Tool { auth: Some(auth.clone()), errors, limits, ..Tool::new(name, Execute::Search(SearchIndex::default())) }
 }
 
-fn begin<'a>(pipeline: &'a Pipeline, caller: Caller<'a>, gate: &'a Tool, operation: Operation<'a>, record: &'a Record) -> Run<'a> {
+fn begin<'a>(pipeline: &'a Pipeline, caller: Caller<'a>, gate: &'a Tool, operation: Operation<'a>, report: &'a CallReport) -> Run<'a> {
     let call = Call {
         method: caller.method,
         tool: &gate.name,
@@ -206,7 +173,7 @@ fn begin<'a>(pipeline: &'a Pipeline, caller: Caller<'a>, gate: &'a Tool, operati
         operation,
     };
     const NOTHING: &SearchIndex = &SearchIndex { words: Vec::new() };
-    resolve::begin(pipeline, &call, record, NO_TOOL, gate, Work::Search(NOTHING))
+    resolve::begin(pipeline, &call, report, NO_TOOL, gate, Work::Search(NOTHING))
 }
 
 async fn ask(run: &Run<'_>, auth: &Auth) -> Result<Option<Json>, CallFailure> {
