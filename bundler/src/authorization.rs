@@ -51,14 +51,14 @@ pub(crate) const SCOPES: Field = Field::new(
 /// `server.sign_in`
 pub(crate) const SIGN_IN: Field = Field::new(
     "sign_in",
-    Shape::Word(&["required", "per_tool"], &[]),
+    Shape::Word(&["required", "per_tool"]),
     "Where callers are asked to sign in. `required`: at every request, the handshake and the lists included. `per_tool`: where they ask for \
      something that is not open to everybody. Not given, `required` where nothing in the app is open, else `per_tool`.",
 );
 /// `tools.visible`
 pub(crate) const VISIBLE: Field = Field::new(
     "visible",
-    Shape::Word(&["all", "callable"], &[]),
+    Shape::Word(&["all", "callable"]),
     "`all`: everybody sees the same lists. `callable`: lists leave out the tools, prompts and resources that their caller cannot call.",
 )
 .default("all");
@@ -96,7 +96,7 @@ pub(crate) fn resource_url(compiler: &mut Compiler<'_>, document: &Document) -> 
         return None;
     }
     let help = "Write the URL of the endpoint as clients reach it, without a slash at its end: `https://mcp.example.com/mcp`.";
-    Some(url(compiler, document, node, ("`server.resource`", help), check_resource))
+    Some(url(compiler, document, node, "`server.resource`", help, check_resource))
 }
 
 /// Reads what the root file says of sign-in, once all that requires scopes is known; and the `auth` of prompts and resources, where one of
@@ -104,7 +104,9 @@ pub(crate) fn resource_url(compiler: &mut Compiler<'_>, document: &Document) -> 
 pub(crate) fn read(
     compiler: &mut Compiler<'_>,
     root: &RootSettings,
-    (tools, prompts, resources): (&[Tool], &[Prompt], &[Resource]),
+    tools: &[Tool],
+    prompts: &[Prompt],
+    resources: &[Resource],
 ) -> (Authorization, Option<Auth>) {
     let nothing = Node::nothing();
     let server = root.document.root.at("server").unwrap_or(&nothing);
@@ -136,7 +138,7 @@ pub(crate) fn read(
     }
     let authorization = Authorization { resource, implied, lists_callable, entrances, ..Authorization::default() };
     let open = open_parts(tools, prompts, resources);
-    let sign_in = sign_in(compiler, &root.document, server.entry("sign_in"), (&authorization, &auths, &open));
+    let sign_in = sign_in(compiler, &root.document, server.entry("sign_in"), &authorization, &auths, &open);
     (Authorization { sign_in, ..authorization }, feature_auth.cloned())
 }
 
@@ -145,7 +147,9 @@ fn sign_in(
     compiler: &mut Compiler<'_>,
     document: &Document,
     entry: Option<&Entry>,
-    (authorization, auths, open): (&Authorization, &[&Auth], &[String]),
+    authorization: &Authorization,
+    auths: &[&Auth],
+    open: &[String],
 ) -> SignIn {
     let told: Vec<&&Auth> = auths.iter().filter(|auth| auth.tells_callers()).collect();
     let Some(entry) = entry else {
@@ -350,7 +354,7 @@ fn issuers_of(auths: &[&Auth]) -> Vec<EnvTemplate> {
 }
 
 fn url_of_server(compiler: &mut Compiler<'_>, document: &Document, node: &Node, help: &str) -> EnvTemplate {
-    url(compiler, document, node, ("an issuer of `server.authorization_servers`", help), check_issuer)
+    url(compiler, document, node, "an issuer of `server.authorization_servers`", help, check_issuer)
 }
 
 /// A URL, which is looked at here where no variable is part of it.
@@ -358,7 +362,8 @@ fn url(
     compiler: &mut Compiler<'_>,
     document: &Document,
     node: &Node,
-    (setting, help): (&str, &str),
+    setting: &str,
+    help: &str,
     check: fn(&str) -> Result<(), &'static str>,
 ) -> EnvTemplate {
     let template = compiler.env_template(document, node);

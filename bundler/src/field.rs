@@ -70,8 +70,8 @@ pub(crate) enum Shape {
     Scalar,
     /// Anything.
     Any,
-    /// One of some words; the second list holds words of a later version.
-    Word(&'static [&'static str], &'static [&'static str]),
+    /// One of some words.
+    Word(&'static [&'static str]),
     /// A list.
     List(&'static Shape),
     /// A map with keys of the author's.

@@ -33,7 +33,7 @@ pub(crate) static ICON: Record = Record {
         ),
         Field::new("mime_type", Shape::Text, "Its MIME type: `image/png`."),
         Field::new("sizes", Shape::List(&Shape::Text), "Its sizes: `48x48`, or `any`."),
-        Field::new("theme", Shape::Word(&["light", "dark"], &[]), "The background that it is designed for."),
+        Field::new("theme", Shape::Word(&["light", "dark"]), "The background that it is designed for."),
     ],
 };
 

@@ -23,7 +23,7 @@ pub(crate) static INPUT: Record = Record {
     noun: "an input",
     doc: "One input of a tool, one field of an object, or the element of an array.",
     fields: &[
-        Field::new("type", Shape::Word(&KIND_WORDS, &[]), "The type.").required(),
+        Field::new("type", Shape::Word(&KIND_WORDS), "The type.").required(),
         Field::new("description", Shape::Text, "What it means, for the model that fills it in."),
         Field::new("optional", Shape::Bool, "May be omitted; a statement then binds `NULL`.").default("false"),
         Field::new("default", Shape::Any, "The value that is used if it is omitted. An input with a default may always be omitted."),
@@ -47,7 +47,7 @@ pub(crate) static INPUT: Record = Record {
                                           number of elements.",
         ),
         Field::new("pattern", Shape::Text, "A regular expression that must match part of the string; anchor it with `^` and `$`."),
-        Field::new("format", Shape::Word(&FORMATS, &[]), "A format that the string must have."),
+        Field::new("format", Shape::Word(&FORMATS), "A format that the string must have."),
         Field::new("items", Shape::Record(&INPUT), "The element of an array."),
         Field::new("fields", Shape::Map(&Shape::Record(&INPUT)), "The fields of an object. Without them, it may have any."),
         Field::new("examples", Shape::List(&Shape::Any), "Example values, for the model."),

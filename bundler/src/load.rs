@@ -69,7 +69,7 @@ fn failed(compiler: &mut Compiler<'_>, script: &Script, fault: &LoadFault) -> Di
     if script.is_shared() {
         let message = format!("the locales of the app cannot be loaded: {}", fault.message);
         let help = "List fewer `locales` in `millrace.yaml`.".to_owned();
-        return Diagnostic { file: ROOT_FILE.into(), ..at(compiler, script, Severity::Error, None, (message, help)) };
+        return Diagnostic { file: ROOT_FILE.into(), ..at(compiler, script, Severity::Error, None, message, help) };
     }
     let message = format!("the script cannot be loaded: {}", fault.message);
     let brought = thrown.filter(|call| package(call.file).is_some());
@@ -82,7 +82,7 @@ fn failed(compiler: &mut Compiler<'_>, script: &Script, fault: &LoadFault) -> Di
         }
         None => (message, "Modules run once, before any call: with this, no call could be answered.".to_owned()),
     };
-    at(compiler, script, Severity::Error, own.or(thrown), (message, help))
+    at(compiler, script, Severity::Error, own.or(thrown), message, help)
 }
 
 fn taken_at_load(compiler: &mut Compiler<'_>, script: &Script, what: Ambient, stack: &str) -> Diagnostic {
@@ -100,7 +100,7 @@ fn taken_at_load(compiler: &mut Compiler<'_>, script: &Script, what: Ambient, st
     };
     let message = format!("{who} {does} while it is loaded, so the modules of the script run anew in each call");
     let help = format!("{instead}: then each call begins with what the modules have computed.");
-    at(compiler, script, Severity::Warning, own, (message, help))
+    at(compiler, script, Severity::Warning, own, message, help)
 }
 
 /// A diagnostic at a call, else about the whole script.
@@ -109,7 +109,8 @@ fn at(
     script: &Script,
     severity: Severity,
     call: Option<ScriptCall<'_>>,
-    (message, help): (String, String),
+    message: String,
+    help: String,
 ) -> Diagnostic {
     let (file, line, column) = call.map_or((script.path.as_str(), 1, 1), |call| {
         let bytes = compiler.tree.read(call.file, MAX_SOURCE).unwrap_or_default();

@@ -59,7 +59,7 @@ static AUDIT: Record = Record {
         Field::new("subject", Shape::Text, "Who calls, with placeholders.").filled().default("{{ auth.subject }}, if the tool has `auth`"),
         Field::new(
             "inputs",
-            Shape::Word(&["none", "names", "hashes"], &[]),
+            Shape::Word(&["none", "names", "hashes"]),
             "What the line says of the inputs: nothing, their names, or their names with the first 16 digits of the SHA-256 of each value. Never the values.",
         )
         .default("names"),

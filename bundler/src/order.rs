@@ -18,7 +18,7 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
     presenters.finish(compiler, &tools);
     let prompts = prompt::read_all(compiler, &root, &tools);
     let resources = resource::read_all(compiler, &root, &tools);
-    let (resources, skills) = skill::read_all(compiler, &root, (&tools, &prompts), resources);
+    let (resources, skills) = skill::read_all(compiler, &root, &tools, &prompts, resources);
     let mut scripts = compiler.links.take_scripts();
     if let Some(loader) = compiler.loader {
         load::check(compiler, &mut scripts, loader);
@@ -32,8 +32,8 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
     let all = std::mem::take(&mut tools.sync);
     let epochs = sync::epochs::resolve(compiler, &root.sync, &all, &mut tools.list, &adapters.list);
     let tools = tools.list;
-    let (authorization, feature_auth) = authorization::read(compiler, &root, (&tools, &prompts, &resources));
-    skill::check_scopes(compiler, &authorization, (&tools, &prompts, &resources), &skills);
+    let (authorization, feature_auth) = authorization::read(compiler, &root, &tools, &prompts, &resources);
+    skill::check_scopes(compiler, &authorization, &tools, &prompts, &resources, &skills);
     let skills: Vec<_> = skills.into_iter().map(|read| read.skill).collect();
     adapters.warn_unused(compiler, &scripts);
     if tools.is_empty() && prompts.is_empty() && resources.is_empty() && !compiler.findings.has_errors() {

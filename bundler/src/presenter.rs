@@ -89,13 +89,13 @@ pub(crate) static RETURNS: Record = Record {
 const DESCRIPTION: Field = Field::new("description", Shape::Text, "What the result is, in the `outputSchema` of the tools.");
 const UNKNOWN: Field = Field::new(
     "unknown",
-    Shape::Word(&["strip", "reject", "keep"], &[]),
+    Shape::Word(&["strip", "reject", "keep"]),
     "Members that the schema does not have: they are left out, they fail the call, or they stay.",
 )
 .default("strip");
 const ON_MISMATCH: Field = Field::new(
     "on_mismatch",
-    Shape::Word(&["error", "drop_item"], &[]),
+    Shape::Word(&["error", "drop_item"]),
     "An item that does not match the schema fails the call, or is left out with a notice.",
 )
 .default("error");
@@ -123,7 +123,7 @@ const SELECT: Field =
     Field::new("select", Shape::Bool, "Whether callers may name the fields that they want, with the input `select`.").default("false");
 const FORMAT: Field = Field::new(
     "format",
-    Shape::Word(&["json", "toon", "input"], &[]),
+    Shape::Word(&["json", "toon", "input"]),
     "How the data is written as text. `input`: as the optional input `format` says, `json` or `toon`.",
 )
 .default("json");

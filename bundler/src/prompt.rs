@@ -85,15 +85,23 @@ const DESCRIPTION: Field = Field::new("description", Shape::Text, "What it is fo
 const MESSAGE_LIST: Shape = Shape::List(&Shape::Record(&MESSAGE));
 const MESSAGES: Field = Field::new("messages", MESSAGE_LIST, "Its messages, at least one.").required();
 
+/// The prompts that were read so far, and what they are read with.
+struct Prompts<'a> {
+    root: &'a RootSettings,
+    tools: &'a Tools,
+    list: Vec<Prompt>,
+    /// Where each is, by its name.
+    places: BTreeMap<String, String>,
+}
+
 /// Reads every prompt, sorted by name.
 pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, tools: &Tools) -> Vec<Prompt> {
-    let mut prompts = Vec::new();
-    let mut places = BTreeMap::new();
+    let mut prompts = Prompts { root, tools, list: Vec::new(), places: BTreeMap::new() };
     if let Some(Node { data: Data::List(items), .. }) = root.document.root.at("prompts") {
         for item in items {
             let Some(name) = item.at("name") else { continue };
             let range = name.range.clone();
-            read(compiler, (root, &root.document), item, name.text().unwrap_or_default(), range, tools, (&mut prompts, &mut places));
+            prompts.read(compiler, &root.document, item, name.text().unwrap_or_default(), range);
         }
     } else {
         for file in compiler.tree.walk(&root.prompts_folder).into_iter().filter(|file| is_yaml(&file.name)) {
@@ -101,49 +109,43 @@ pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, tools: 
             let node = document.root.at("name");
             let name = node.and_then(Node::text).unwrap_or_else(|| stem(&file.name)).to_owned();
             let range = node.map_or(0..0, |node| node.range.clone());
-            read(compiler, (root, &document), &document.root, &name, range, tools, (&mut prompts, &mut places));
+            prompts.read(compiler, &document, &document.root, &name, range);
         }
     }
-    prompts.sort_by(|a, b| a.name.cmp(&b.name));
-    prompts
+    prompts.list.sort_by(|a, b| a.name.cmp(&b.name));
+    prompts.list
 }
 
-fn read(
-    compiler: &mut Compiler<'_>,
-    (root, document): (&RootSettings, &Document),
-    node: &Node,
-    name: &str,
-    range: Range<usize>,
-    tools: &Tools,
-    (prompts, places): (&mut Vec<Prompt>, &mut BTreeMap<String, String>),
-) {
-    if !is_name(name) {
-        let help = "A name begins with a letter; letters, digits, `_` and `-` follow.";
-        compiler.error(document, range.clone(), format!("`{name}` is not a valid name for a prompt"), help);
+impl Prompts<'_> {
+    fn read(&mut self, compiler: &mut Compiler<'_>, document: &Document, node: &Node, name: &str, range: Range<usize>) {
+        if !is_name(name) {
+            let help = "A name begins with a letter; letters, digits, `_` and `-` follow.";
+            compiler.error(document, range.clone(), format!("`{name}` is not a valid name for a prompt"), help);
+        }
+        if let Some(other) = self.places.get(name) {
+            let help = format!("The other one is {other}. Give one of them another `name`.");
+            compiler.error(document, range, format!("there are two prompts `{name}`"), help);
+            return;
+        }
+        self.places.insert(name.to_owned(), document.source.place(range.start));
+        let arguments = argument::read(compiler, document, node.at("arguments"), self.tools);
+        let names: Vec<String> = arguments.iter().map(|declared| declared.argument.name.clone()).collect();
+        let optional = arguments.iter().filter(|declared| !declared.argument.required).map(|declared| declared.argument.name.clone());
+        let optional: Vec<String> = optional.collect();
+        let known = ToolCaller { names: &names, optional: &optional, all_used: false };
+        let messages = node.at("messages").map(Node::items).unwrap_or_default();
+        if let (Some(list), []) = (node.at("messages"), messages) {
+            compiler.error(document, list.range.clone(), "`messages` is empty", "A prompt needs a message: `{ role: user, text: … }`.");
+        }
+        let messages = messages.iter().filter_map(|message| message::read(compiler, document, message, &known, self.tools)).collect();
+        let entries: Vec<_> = arguments.iter().map(DeclaredArgument::entry).collect();
+        self.list.push(Prompt {
+            name: name.to_owned(),
+            descriptor: descriptor::prompt(name, node.text_at("title"), node.text_at("description"), &entries),
+            description: node.text_at("description").map(String::from),
+            arguments: arguments.into_iter().map(|declared| declared.argument).collect(),
+            messages,
+            scopes: authorization::of_feature(compiler, self.root, document, node),
+        });
     }
-    if let Some(other) = places.get(name) {
-        let help = format!("The other one is {other}. Give one of them another `name`.");
-        compiler.error(document, range, format!("there are two prompts `{name}`"), help);
-        return;
-    }
-    places.insert(name.to_owned(), document.source.place(range.start));
-    let arguments = argument::read(compiler, document, node.at("arguments"), tools);
-    let names: Vec<String> = arguments.iter().map(|declared| declared.argument.name.clone()).collect();
-    let optional = arguments.iter().filter(|declared| !declared.argument.required).map(|declared| declared.argument.name.clone());
-    let optional: Vec<String> = optional.collect();
-    let known = ToolCaller { names: &names, optional: &optional, all_used: false };
-    let messages = node.at("messages").map(Node::items).unwrap_or_default();
-    if let (Some(list), []) = (node.at("messages"), messages) {
-        compiler.error(document, list.range.clone(), "`messages` is empty", "A prompt needs a message: `{ role: user, text: … }`.");
-    }
-    let messages = messages.iter().filter_map(|message| self::message::read(compiler, document, message, &known, tools)).collect();
-    let entries: Vec<_> = arguments.iter().map(DeclaredArgument::entry).collect();
-    prompts.push(Prompt {
-        name: name.to_owned(),
-        descriptor: descriptor::prompt(name, node.text_at("title"), node.text_at("description"), &entries),
-        description: node.text_at("description").map(String::from),
-        arguments: arguments.into_iter().map(|declared| declared.argument).collect(),
-        messages,
-        scopes: authorization::of_feature(compiler, root, document, node),
-    });
 }

@@ -277,7 +277,7 @@ fn content(
         }
         "tool" => {
             let known = ToolCaller { names: &pattern.variables, optional: &[], all_used: true };
-            let used = tool_use::read(compiler, document, (value, node.at("args")), &known, tools)?;
+            let used = tool_use::read(compiler, document, value, node.at("args"), &known, tools)?;
             Some((ContentSource::Tool(used), "application/json".to_owned()))
         }
         _ => {

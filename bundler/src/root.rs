@@ -59,7 +59,7 @@ pub(crate) static ROOT: Record = Record {
         ),
         Field::new(
             "clients",
-            Shape::List(&Shape::Word(clients::names(), &[])),
+            Shape::List(&Shape::Word(clients::names())),
             "The clients that the app is for. `millrace check` warns of what one of them does not take; `[]` turns these warnings off.",
         )
         .default("all of them"),
@@ -99,7 +99,7 @@ static TOOLS: Record = Record {
         Field::new("cache", Shape::Record(&ROOT_CACHE), "The cache of tools that only read."),
         Field::new(
             "expose",
-            Shape::Word(&["direct", "search", "both"], &[]),
+            Shape::Word(&["direct", "search", "both"]),
             "`direct`: every tool is in `tools/list`. `search`: only two tools are, `search` and `execute`, which find and call the others. `both`: all of them.",
         )
         .default("direct"),
@@ -231,11 +231,11 @@ const PROMPTS_SHAPE: Shape = Shape::OneOf(&[Shape::Record(&PROMPTS), Shape::List
 const RESOURCES_SHAPE: Shape = Shape::OneOf(&[Shape::Record(&RESOURCES), Shape::List(&Shape::Record(&INLINE_RESOURCE))]);
 
 /// `substitution`
-pub(crate) const SUBSTITUTION: Shape = Shape::Word(&["bind", "textual"], &[]);
+pub(crate) const SUBSTITUTION: Shape = Shape::Word(&["bind", "textual"]);
 /// `errors.style`
-pub(crate) const STYLE: Shape = Shape::Word(&["result", "protocol"], &[]);
+pub(crate) const STYLE: Shape = Shape::Word(&["result", "protocol"]);
 /// `errors.expose`
-pub(crate) const EXPOSE: Shape = Shape::Word(&["safe", "full"], &[]);
+pub(crate) const EXPOSE: Shape = Shape::Word(&["safe", "full"]);
 
 /// Reads the root file, and sets whether the app is one of Hyperterse. `None` where the folder is not an app.
 pub(crate) fn read(compiler: &mut Compiler<'_>) -> Option<RootSettings> {

@@ -246,7 +246,7 @@ fn value(shape: &Shape) -> Json {
         Shape::Duration => json!({ "type": "string", "pattern": "^\\d+ *(ms|s|m|h|d)$" }),
         Shape::Scalar => json!({ "type": ["string", "number", "boolean"] }),
         Shape::Any => json!({}),
-        Shape::Word(words, _) => json!({ "enum": words }),
+        Shape::Word(words) => json!({ "enum": words }),
         Shape::List(element) => json!({ "type": "array", "items": value(element) }),
         Shape::Map(element) => json!({ "type": "object", "additionalProperties": value(element) }),
         Shape::Record(record) => json!({ "$ref": format!("#/definitions/{}", record.name) }),

@@ -90,7 +90,7 @@ fn search_tool(root: &RootSettings, others: &[Tool]) -> Tool {
         others.len()
     );
     let hints = Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
-    tool(root, SEARCH, &description, schema, hints, (inputs, Execute::Search(SearchIndex::default())))
+    tool(root, SEARCH, &description, schema, hints, inputs, Execute::Search(SearchIndex::default()))
 }
 
 fn execute_tool(root: &RootSettings, others: &[Tool]) -> Tool {
@@ -113,10 +113,10 @@ fn execute_tool(root: &RootSettings, others: &[Tool]) -> Tool {
         Hints::read(descriptor["annotations"].as_object().unwrap_or(&Map::new()))
     });
     let hints = hints.reduce(Hints::or).unwrap_or_else(|| Hints::read(&Map::new()));
-    tool(root, EXECUTE, &description, schema, hints, (inputs, Execute::Forward))
+    tool(root, EXECUTE, &description, schema, hints, inputs, Execute::Forward)
 }
 
-fn tool(root: &RootSettings, name: &str, text: &str, schema: Value, hints: Hints, (inputs, execute): (Vec<Input>, Execute)) -> Tool {
+fn tool(root: &RootSettings, name: &str, text: &str, schema: Value, hints: Hints, inputs: Vec<Input>, execute: Execute) -> Tool {
     let hints: Map<String, Value> = hints.members().into_iter().collect();
     let descriptor = json!({ "name": name, "title": title_of(name), "description": text, "inputSchema": schema, "annotations": hints });
     Tool {

@@ -53,7 +53,7 @@ static OUTPUT_LIMIT: Record = Record {
         Field::new("max", Shape::Size, "The maximum length.").default(SHOWN),
         Field::new(
             "on_exceed",
-            Shape::Word(&["error", "shrink"], &[]),
+            Shape::Word(&["error", "shrink"]),
             "`error`: the call fails. `shrink`: blocks for people are left out, then rows from the end, and the result says so.",
         )
         .default("error if the tool or a folder sets `limits.output`, else shrink"),

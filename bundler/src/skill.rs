@@ -87,7 +87,8 @@ struct DraftFile {
 pub(crate) fn read_all(
     compiler: &mut Compiler<'_>,
     root: &RootSettings,
-    (tools, prompts): (&Tools, &[Prompt]),
+    tools: &Tools,
+    prompts: &[Prompt],
     mut resources: Vec<(String, Resource)>,
 ) -> (Vec<Resource>, Vec<ReadSkill>) {
     // What could not be read is not missed here.
@@ -137,20 +138,8 @@ fn draft(compiler: &mut Compiler<'_>, root: &RootSettings, folder: &Item, size: 
     let manifest = compiler.text(&path, MAX_YAML)?;
     let front_matter = front_matter::read(compiler, &manifest, &folder.name);
     hidden_text::check_from(&manifest, front_matter::end(&manifest).unwrap_or(0), &mut compiler.findings);
-    let (mut scopes, mut is_certain) = (None, true);
     let configs: Vec<&str> = found.iter().filter(|(name, _)| is_config(name)).map(|(_, item)| item.path.as_str()).collect();
-    if let Some(config) = configs.first() {
-        if let Some(other) = configs.get(1) {
-            let message = format!("the settings of the skill `{}` are in two files", folder.name);
-            compiler.findings.error(&Source::new(*other, ""), 0..0, message, format!("Keep one of them; the other one is `{config}`."));
-        }
-        if let Some(document) = compiler.document(config, &SKILL) {
-            scopes = authorization::of_feature(compiler, root, &document, &document.root);
-            is_certain = scopes.is_some() || document.root.entry("require_scope").is_none();
-        } else {
-            is_certain = false;
-        }
-    }
+    let Required { scopes, is_certain } = required(compiler, root, folder, &configs);
     let mut files = Vec::new();
     let mut texts = Vec::new();
     for (name, item) in found.into_iter().filter(|(name, _)| !is_config(name)) {
@@ -194,6 +183,26 @@ fn draft(compiler: &mut Compiler<'_>, root: &RootSettings, folder: &Item, size: 
     let front_matter = front_matter?;
     texts.push((MANIFEST.to_owned(), manifest));
     Some(Draft { name: folder.name.clone(), folder: folder.path.clone(), files, texts, front_matter, scopes, is_certain })
+}
+
+/// What a skill requires of its callers.
+struct Required {
+    scopes: Option<RequiredScopes>,
+    /// Whether all of that could be read.
+    is_certain: bool,
+}
+
+/// Reads the settings of a skill.
+fn required(compiler: &mut Compiler<'_>, root: &RootSettings, folder: &Item, configs: &[&str]) -> Required {
+    let Some(config) = configs.first() else { return Required { scopes: None, is_certain: true } };
+    if let Some(other) = configs.get(1) {
+        let message = format!("the settings of the skill `{}` are in two files", folder.name);
+        compiler.findings.error(&Source::new(*other, ""), 0..0, message, format!("Keep one of them; the other one is `{config}`."));
+    }
+    let Some(document) = compiler.document(config, &SKILL) else { return Required { scopes: None, is_certain: false } };
+    let scopes = authorization::of_feature(compiler, root, &document, &document.root);
+    let is_certain = scopes.is_some() || document.root.entry("require_scope").is_none();
+    Required { scopes, is_certain }
 }
 
 impl Draft {
@@ -264,7 +273,7 @@ impl Draft {
         let mut named = surroundings.allowed(compiler, &self.front_matter);
         for (name, source) in self.texts {
             // The description is part of what a model reads, too.
-            named.extend(surroundings.named(compiler, source, (&name, &names, &self.name)));
+            named.extend(surroundings.named(compiler, source, &name, &names, &self.name));
         }
         let config = format!("{}/config.yaml", self.folder);
         Some(ReadSkill { skill: Skill { uri, descriptor, resource, files, folders }, named, config, is_certain: self.is_certain })
@@ -315,7 +324,9 @@ fn encoded(path: &str) -> String {
 pub(crate) fn check_scopes(
     compiler: &mut Compiler<'_>,
     authorization: &Authorization,
-    (tools, prompts, resources): (&[Tool], &[Prompt], &[Resource]),
+    tools: &[Tool],
+    prompts: &[Prompt],
+    resources: &[Resource],
     skills: &[ReadSkill],
 ) {
     for read in skills.iter().filter(|read| read.is_certain) {

@@ -27,7 +27,7 @@ mod glob;
 
 use glob::Glob;
 
-const CACHE: Shape = Shape::Word(&["no-store", "immutable"], &[]);
+const CACHE: Shape = Shape::Word(&["no-store", "immutable"]);
 const CACHE_DOC: &str =
     "Whether clients may keep a result: `no-store`, or `immutable` for one that never changes. The description says so.";
 const INVALIDATES_DOC: &str =

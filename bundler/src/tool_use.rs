@@ -75,7 +75,8 @@ impl Tools {
 pub(crate) fn read(
     compiler: &mut Compiler<'_>,
     document: &Document,
-    (node, args): (&Node, Option<&Node>),
+    node: &Node,
+    args: Option<&Node>,
     known: &ToolCaller<'_>,
     tools: &Tools,
 ) -> Option<ToolUse> {

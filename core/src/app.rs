@@ -18,11 +18,9 @@ mod feature;
 mod guard;
 mod input_kind;
 mod jwt_policy;
-mod literal;
 mod middleware;
 mod missing;
 mod param_style;
-mod pattern;
 mod presenter;
 mod script_map;
 mod script_ref;
@@ -34,6 +32,8 @@ mod template;
 mod transaction;
 mod visit;
 
+pub use crate::literal::Literal;
+pub use crate::pattern::{Matcher, Pattern, PatternError};
 pub use auth::{ApiKey, ApiKeys, Auth, ExpectedKey, Policy};
 pub use authorization::{Authorization, ImpliedScopes, ProtectedResource, RequiredScopes, ResourceUrl, SignIn, is_scope};
 pub use bundle::{BUNDLE_VERSION, BundleError};
@@ -46,10 +46,8 @@ pub use feature::{
 pub use guard::{Concurrency, RateLimit};
 pub use input_kind::InputKind;
 pub use jwt_policy::{Audience, ClaimRule, ClaimValue, IntrospectionServer, JwtPolicy, KeySource, TokenAlgorithm, TokenCarrier};
-pub use literal::Literal;
 pub use middleware::{AUDIT_COLUMNS, Audit, AuditInputs, AuditTable, Middleware, MiddlewareAction};
 pub use param_style::{Form, ParamStyle};
-pub use pattern::{Matcher, Pattern, PatternError};
 pub use presenter::{
     ActionTemplate, Censor, Cursor, EARLIER_SELECT_INPUT, FORMAT_INPUT, HASH_KEY, ItemLimit, OnMismatch, PathStep, PresentedField,
     Presenter, PresenterRule, RedactedPath, Redaction, SELECT_INPUT, ShownFor, TextFormat, UiTemplate, UnknownFields,

@@ -6,7 +6,7 @@ use core::fmt::Write as _;
 use serde_json::{Map, json};
 
 use crate::Json;
-pub use crate::pipeline::Stage;
+pub use crate::stage::Stage;
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

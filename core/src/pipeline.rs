@@ -6,8 +6,8 @@
 //! response ◀─ 13 serialize ◀─ 12 sync ◀─ 11 present ◀─ 10 map output ◀─ 9 execute ◀─ 8 guard ◀─ 7 middleware
 //! ```
 //!
-//! A stage is a file; [`stage`] has their names and their order, and says which of them a tool has. Any stage may end the call; nothing
-//! after it runs. Authentication comes before any other script of the app, so no code of the app runs for a caller that is not let in.
+//! A stage is a file in `stages`; [`Stage`] has their names and their order, and [`stage`] says which of them a tool has. Any stage may end the
+//! call; nothing after it runs. Authentication comes before any other script of the app, so no code of the app runs for a caller that is not let in.
 
 use core::pin::pin;
 
@@ -18,80 +18,39 @@ use crate::{
     ports::{CallOutcome, RunningCall},
 };
 
-mod authenticate;
-mod blocks;
 mod call;
-mod call_end;
-mod call_key;
-mod callable;
-mod caller;
-mod chain;
-mod connections;
 mod content;
-mod context;
-mod database;
-mod deployment;
-mod description;
-mod dialogue;
-mod epochs;
-mod execute;
-mod gate;
-mod gates;
-mod gateway;
-mod guard;
-mod identity;
-mod json_text;
-mod length;
-mod make_context;
-mod map_input;
-mod map_output;
-mod middleware;
-mod names;
-mod observed;
+mod isolate;
 mod once;
-mod output;
-mod pending_sync;
-mod present;
-mod record;
-mod rehearsal;
-mod resolve;
-mod result;
+mod operator;
 mod rounds;
-mod run;
-mod runtime;
-mod schemas;
-mod scope;
-mod scopes;
 mod script;
-mod secrets;
-mod serialize;
 mod session;
-mod shrink;
-mod signal;
 pub mod stage;
-mod sync;
+mod stages;
 mod tenant;
-mod told;
-mod validate;
-mod window;
 
+pub use call::callable::Callable;
+pub use call::caller::Caller;
+pub use call::dialogue::Rounds;
+pub use call::scopes::{Operation, of_app as scopes_of_app, of_tool as scopes_of_tool};
 pub use call::{Call, Listener, Trace};
-pub use callable::Callable;
-pub use caller::Caller;
-pub use dialogue::Rounds;
-pub(crate) use result::EMPTY;
-pub use result::{ContentBlock, InputRequired, ToolResult};
-pub use runtime::Pipeline;
-pub use scopes::{Operation, of_app as scopes_of_app, of_tool as scopes_of_tool};
+pub(crate) use content::result::EMPTY;
+pub use content::result::{ContentBlock, InputRequired, ToolResult};
+pub use isolate::runtime::Pipeline;
 pub use stage::Stage;
 
-use call_end::{CallEnd, CallFailure};
-use guard::Passed;
-use middleware::Ended;
-use record::{Record, Subject};
-use run::Run;
-use secrets::CallSecrets;
-use told::told;
+use call::call_end::{CallEnd, CallFailure};
+use call::record::{Record, Subject};
+use call::run::Run;
+use call::secrets::CallSecrets;
+use call::told::told;
+use call::{gateway, names, observed};
+use isolate::database;
+use operator::{description, rehearsal};
+use stages::guard::Passed;
+use stages::middleware::Ended;
+use stages::{authenticate, execute, guard, make_context, map_input, map_output, middleware, present, resolve, serialize, sync, validate};
 
 impl Pipeline {
     /// Runs one call through the stages.

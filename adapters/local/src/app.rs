@@ -142,7 +142,7 @@ pub(crate) fn traces(app: &App, variables: &Variables) -> CommandResult<Option<t
 
 /// An endpoint for this isolate. `base` is the folder that relative paths of databases are below.
 pub(crate) fn endpoint(app: App, base: PathBuf, variables: Variables, cache: &CacheChoice, tasks: &Tasks) -> Endpoint {
-    observed_endpoint(app, base, variables, cache, tasks, (None, None))
+    observed_endpoint(app, base, variables, cache, tasks, None, None)
 }
 
 /// The same, whose calls somebody observes, and which are traced by these settings.
@@ -152,7 +152,8 @@ pub(crate) fn observed_endpoint(
     variables: Variables,
     cache: &CacheChoice,
     tasks: &Tasks,
-    (observer, traces): (Option<Rc<dyn Observer>>, Option<telemetry::TraceSettings>),
+    observer: Option<Rc<dyn Observer>>,
+    traces: Option<telemetry::TraceSettings>,
 ) -> Endpoint {
     let mut ports = Ports { observer, ..ports::native(base, variables, cache, tasks) };
     telemetry::trace(traces, &mut ports);

@@ -251,7 +251,9 @@ impl Client {
                 let (words, notes) = remote(url, key);
                 let (program, arguments) = npx(&words, cfg!(windows));
                 let steps = if is_public(url) && key.is_none() {
-                    vec![format!("Instead of the lines below, *Customize* → *Connectors* → *Add custom connector* takes the address `{url}`.")]
+                    vec![format!(
+                        "Instead of the lines below, *Customize* → *Connectors* → *Add custom connector* takes the address `{url}`."
+                    )]
                 } else {
                     Vec::new()
                 };
@@ -266,21 +268,8 @@ impl Client {
                 let entry = Entry::json("mcpServers", name, with_headers(http, &variable));
                 Connection { command: Some(command), notes: told, ..Connection::of(entry) }
             }
-            Self::ClaudeAi => Connection { steps: vec![
-                "Open *Customize* → *Connectors* and choose *Add custom connector*.".to_owned(),
-                format!("Name: `{name}`. Address: `{}`.", public_address(url)),
-                "Choose *Add*, then switch the connector on in a chat.".to_owned(),
-            ], notes: not_public(url).into_iter().chain(key.map(|key| format!(
-                "It sends the field `{}` only where the dialog has *Request headers*, a test that not every account has. Without it, tools that need the key refuse.",
-                key.field
-            ))).collect(), ..Connection::default() },
-            Self::ChatGpt => Connection { steps: vec![
-                "Open the plugins of ChatGPT in a browser, choose the plus sign and then *Add custom MCP server* (in workspaces, an administrator allows it).".to_owned(),
-                format!("Name: `{name}`. Server URL: `{}`. Authentication: none.", public_address(url)),
-                "Accept the warning, then choose the plugin in a chat.".to_owned(),
-            ], notes: not_public(url).into_iter().chain(key.map(|key| format!(
-                "It cannot send the field `{}`: tools that need the key refuse.", key.field
-            ))).collect(), ..Connection::default() },
+            Self::ClaudeAi => of_claude_ai(name, url, key),
+            Self::ChatGpt => of_chatgpt(name, url, key),
             Self::Cursor => {
                 let server = with_headers(json!({ "url": url }), &|key| format!("${{env:{}}}", key.variable));
                 Connection { notes: told, ..Connection::of(Entry::json("mcpServers", name, server)) }
@@ -293,18 +282,10 @@ impl Client {
                 Connection { notes: key.map(|_| KEPT.to_owned()).into_iter().collect(), ..Connection::of(entry) }
             }
             Self::Codex => {
-                let mut server = Map::new();
-                server.insert("url".into(), url.into());
-                match key {
-                    Some(key) if key.is_authorization() => drop(server.insert("bearer_token_env_var".into(), key.variable.clone().into())),
-                    Some(key) => drop(server.insert("env_http_headers".into(), json!({ &key.field: key.variable }))),
-                    None => {}
-                }
-                Connection { notes: told, ..Connection::of(Entry { format: Format::Toml, ..Entry::json("mcp_servers", name, server.into()) }) }
+                let entry = Entry { format: Format::Toml, ..Entry::json("mcp_servers", name, codex_server(url, key)) };
+                Connection { notes: told, ..Connection::of(entry) }
             }
-            Self::GeminiCli => {
-                Connection { notes: told, ..Connection::of(Entry::json("mcpServers", name, with_headers(http, &variable))) }
-            }
+            Self::GeminiCli => Connection { notes: told, ..Connection::of(Entry::json("mcpServers", name, with_headers(http, &variable))) },
             Self::McpRemote => {
                 let (words, notes) = remote(url, key);
                 let (program, arguments) = npx(&words, cfg!(windows));
@@ -335,6 +316,46 @@ impl Client {
         };
         Some(text.to_owned())
     }
+}
+
+/// The server as Codex has it, which reads the key from a variable.
+fn codex_server(url: &str, key: Option<&Key>) -> Json {
+    let mut server = Map::new();
+    server.insert("url".into(), url.into());
+    match key {
+        Some(key) if key.is_authorization() => drop(server.insert("bearer_token_env_var".into(), key.variable.clone().into())),
+        Some(key) => drop(server.insert("env_http_headers".into(), json!({ &key.field: key.variable }))),
+        None => {}
+    }
+    server.into()
+}
+
+fn of_claude_ai(name: &str, url: &str, key: Option<&Key>) -> Connection {
+    let steps = vec![
+        "Open *Customize* → *Connectors* and choose *Add custom connector*.".to_owned(),
+        format!("Name: `{name}`. Address: `{}`.", public_address(url)),
+        "Choose *Add*, then switch the connector on in a chat.".to_owned(),
+    ];
+    let of_key = key.map(|key| {
+        format!(
+            "It sends the field `{}` only where the dialog has *Request headers*, a test that not every account has. Without it, tools \
+             that need the key refuse.",
+            key.field
+        )
+    });
+    Connection { steps, notes: not_public(url).into_iter().chain(of_key).collect(), ..Connection::default() }
+}
+
+fn of_chatgpt(name: &str, url: &str, key: Option<&Key>) -> Connection {
+    let add = "Open the plugins of ChatGPT in a browser, choose the plus sign and then *Add custom MCP server* (in workspaces, an \
+               administrator allows it).";
+    let steps = vec![
+        add.to_owned(),
+        format!("Name: `{name}`. Server URL: `{}`. Authentication: none.", public_address(url)),
+        "Accept the warning, then choose the plugin in a chat.".to_owned(),
+    ];
+    let of_key = key.map(|key| format!("It cannot send the field `{}`: tools that need the key refuse.", key.field));
+    Connection { steps, notes: not_public(url).into_iter().chain(of_key).collect(), ..Connection::default() }
 }
 
 impl Connection {

@@ -59,7 +59,8 @@ impl EndpointAndPage {
         endpoint: Endpoint,
         page: Page,
         details: Option<Rc<CallDetails>>,
-        (settings, folder): (Arc<[Setting]>, PathBuf),
+        settings: Arc<[Setting]>,
+        folder: PathBuf,
         caller: Option<PlatformCaller>,
     ) -> Self {
         Self { endpoint, page, details, settings, folder, caller, state: OnceCell::new() }

@@ -83,6 +83,17 @@ struct Deployment {
     taken: Option<std_mpsc::Sender<()>>,
 }
 
+impl Deployment {
+    /// Tells whoever deployed it that isolates have taken it.
+    fn was_taken(&self, isolates: usize) {
+        for _ in 0..isolates {
+            if let Some(taken) = &self.taken {
+                let _ = taken.send(());
+            }
+        }
+    }
+}
+
 /// Exchanges what the isolates serve.
 pub(crate) struct IsolateReloader {
     deployments: tokio_watch::Sender<Arc<Deployment>>,
@@ -416,11 +427,7 @@ impl IsolateSupervisor {
             tokio::select! {
                 read = process.control.read(&mut words) => {
                     let Ok(count @ 1..) = read else { break None };
-                    for _ in &words[..count] {
-                        if let Some(taken) = &deployment.taken {
-                            let _ = taken.send(());
-                        }
-                    }
+                    deployment.was_taken(count);
                     if serving.is_none() {
                         serving = Some(Instant::now());
                         self.serves(started, process.pid);
@@ -455,10 +462,10 @@ impl IsolateSupervisor {
                     if ending.is_some_and(|until| Instant::now() > until) {
                         break Some("did not end in time and was ended".to_owned());
                     }
+                    if serving.is_none() && started.elapsed() > START {
+                        break Some(format!("did not serve within {} s of its start and was ended", START.as_secs()));
+                    }
                     if serving.is_none() {
-                        if started.elapsed() > START {
-                            break Some(format!("did not serve within {} s of its start and was ended", START.as_secs()));
-                        }
                         continue;
                     }
                     let Ok(reading) = self.common.board.read(self.index) else { continue };

@@ -108,13 +108,13 @@ impl ServedApp {
             let details = (page == Page::WithDetails).then(|| Rc::new(CallDetails::new(calls)));
             let observer = observers([observer.map(|make| make()), details.clone().map(|details| details as Rc<dyn Observer>)]);
             let folder = base.clone();
-            let endpoint = app::observed_endpoint(Arc::unwrap_or_clone(app), base, variables, &cache, tasks, (observer, traces));
+            let endpoint = app::observed_endpoint(Arc::unwrap_or_clone(app), base, variables, &cache, tasks, observer, traces);
             if has_scripts {
                 // Before the first call comes, in most cases: that one need not wait for it.
                 let endpoint = endpoint.clone();
                 tasks.spawn(async move { endpoint.prepare_scripts() });
             }
-            EndpointAndPage::new(endpoint, page, details, (settings, folder), caller)
+            EndpointAndPage::new(endpoint, page, details, settings, folder, caller)
         })
     }
 }

@@ -187,28 +187,7 @@ impl<'a> RunningScript<'a> {
             ask::TIMER => self.set_timer(ticket, &asked),
             ask::CRYPTO => {
                 let operation = Operation::read(&asked, message.tail.as_deref().unwrap_or_default());
-                if let Some(operation) = &operation {
-                    // Before it is done: what there is no fuel for is not done.
-                    self.instance.spend(operation.units()).map_err(|fault| self.fault(&fault))?;
-                    self.computed = self.computed.saturating_add(operation.units() + UNITS_OF_AN_ANSWER);
-                }
-                let others_wait = self.computed > UNITS_AT_A_TIME;
-                if others_wait {
-                    self.computed = 0;
-                }
-                self.begin(
-                    ticket.id(),
-                    Box::pin(async move {
-                        if others_wait {
-                            invocation.host.sleep(0).await;
-                        }
-                        let content = match operation {
-                            Some(operation) => Ok(crypto::compute(operation, invocation.host).await),
-                            None => Err(wire::not_understood()),
-                        };
-                        Answered { ticket, content }
-                    }),
-                );
+                self.compute(ticket, operation)?;
             }
             ask::FETCH => {
                 if self.bridge.cleared.borrow().contains(&ticket.id()) {
@@ -256,6 +235,34 @@ impl<'a> RunningScript<'a> {
                 );
             }
         }
+        Ok(())
+    }
+
+    /// Begins a cryptographic operation.
+    fn compute(&mut self, ticket: Ticket, operation: Option<Operation>) -> Result<(), ScriptFault> {
+        if let Some(operation) = &operation {
+            // Before it is done: what there is no fuel for is not done.
+            self.instance.spend(operation.units()).map_err(|fault| self.fault(&fault))?;
+            self.computed = self.computed.saturating_add(operation.units() + UNITS_OF_AN_ANSWER);
+        }
+        let others_wait = self.computed > UNITS_AT_A_TIME;
+        if others_wait {
+            self.computed = 0;
+        }
+        let host = self.invocation.host;
+        self.begin(
+            ticket.id(),
+            Box::pin(async move {
+                if others_wait {
+                    host.sleep(0).await;
+                }
+                let content = match operation {
+                    Some(operation) => Ok(crypto::compute(operation, host).await),
+                    None => Err(wire::not_understood()),
+                };
+                Answered { ticket, content }
+            }),
+        );
         Ok(())
     }
 

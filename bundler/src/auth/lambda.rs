@@ -20,7 +20,7 @@ pub(crate) static LAMBDA_POLICY: Record = Record {
     fields: &[
         Field::new(
             "authorizer",
-            Shape::Word(&["iam", "jwt", "cognito", "lambda"], &[]),
+            Shape::Word(&["iam", "jwt", "cognito", "lambda"]),
             "What admits them: `iam` (a function URL, an HTTP API or a REST API with `AWS_IAM`), `jwt` (the JWT authorizer of an HTTP API), `cognito` \
              (user pools, of a REST API), `lambda` (a function of your own).",
         )

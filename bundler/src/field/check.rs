@@ -110,15 +110,7 @@ impl Walk<'_> {
                 self.record(node, record, path, key);
                 return true;
             }
-            Shape::Word(now, later) => match node.text() {
-                Some(word) if now.contains(&word) => true,
-                Some(word) if later.contains(&word) => {
-                    let message = format!("`{path}: {word}` is not supported yet");
-                    self.findings.error(&self.source, node.range.clone(), message, format!("Use {}.", one_of(now)));
-                    return false;
-                }
-                _ => false,
-            },
+            Shape::Word(words) => node.text().is_some_and(|word| words.contains(&word)),
             Shape::Text => {
                 self.plain(node, path);
                 matches!(node.data, Data::Text(_))
@@ -255,8 +247,8 @@ impl Walk<'_> {
         let subject = if path.is_empty() { "the file".to_owned() } else { format!("`{path}`") };
         let mut help = wants(shape);
         match (shape, &node.data) {
-            (Shape::Word(now, _), Data::Text(word)) => {
-                if let Some(near) = nearest(word, now.iter().copied()) {
+            (Shape::Word(words), Data::Text(word)) => {
+                if let Some(near) = nearest(word, words.iter().copied()) {
                     help = format!("Did you mean `{near}`?");
                 }
             }
@@ -311,7 +303,7 @@ pub(crate) fn noun(shape: &Shape) -> String {
         Shape::Duration => "a time such as `500ms` or `5s`".into(),
         Shape::Scalar => "text, a number, `true` or `false`".into(),
         Shape::Any => "anything".into(),
-        Shape::Word(now, _) => one_of(now),
+        Shape::Word(words) => one_of(words),
         Shape::List(element) => format!("a list; each element is {}", noun(element)),
         Shape::Map(element) => format!("a map; each value is {}", noun(element)),
         Shape::Record(record) => {

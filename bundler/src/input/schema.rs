@@ -53,31 +53,16 @@ pub(super) fn of(input: &Input, described: SchemaAnnotations<'_>) -> Value {
         let is_none_else = input.default.as_ref().is_none_or(|default| default.0.is_null());
         say_null(&mut schema, described.description, is_none_else);
     }
+    let demands = Demands { format, allowed, is_of_texts, item_schema: described.item_schema, field_schemas: described.field_schemas };
     if input.kind == InputKind::Json {
         schema.insert("anyOf".into(), portable::anything(input.nullable || input.optional));
-    } else {
+    } else if has_choice {
         // What the type demands stands beside it.
-        let mut own = if has_choice { Map::from_iter([("type".to_owned(), kind.into())]) } else { std::mem::take(&mut schema) };
-        match (is_of_texts, input.kind) {
-            (true, _) if allowed.is_empty() => {}
-            (true, _) => drop(own.insert("enum".into(), allowed.into())),
-            (false, InputKind::Int | InputKind::Float) => portable::bound(&mut own, &allowed),
-            (false, _) => {}
-        }
-        of_type(&mut own, input, format);
-        if let Some(items) = described.item_schema {
-            own.insert("items".into(), items);
-        } else if input.kind == InputKind::Array {
-            own.insert("items".into(), json!({}));
-        }
-        if input.kind == InputKind::Object && !input.fields.is_empty() {
-            members(&mut own, &input.fields, described.field_schemas);
-        }
-        if has_choice {
-            schema.insert("anyOf".into(), json!([own, { "type": "null" }]));
-        } else {
-            schema = own;
-        }
+        let mut own = Map::from_iter([("type".to_owned(), kind.into())]);
+        demands.add(&mut own, input);
+        schema.insert("anyOf".into(), json!([own, { "type": "null" }]));
+    } else {
+        demands.add(&mut schema, input);
     }
     if let Some(default) = input.default.as_ref().filter(|default| !default.0.is_null()) {
         schema.insert("default".into(), default.0.clone());
@@ -89,6 +74,36 @@ pub(super) fn of(input: &Input, described: SchemaAnnotations<'_>) -> Value {
         schema.insert("x-mcp-header".into(), header.as_str().into());
     }
     Value::Object(schema)
+}
+
+/// What a type demands of its values.
+struct Demands<'a> {
+    format: Option<&'a str>,
+    /// The values of `enum`.
+    allowed: Vec<Value>,
+    is_of_texts: bool,
+    item_schema: Option<Value>,
+    field_schemas: Vec<Value>,
+}
+
+impl Demands<'_> {
+    fn add(self, schema: &mut Map<String, Value>, input: &Input) {
+        match (self.is_of_texts, input.kind) {
+            (true, _) if self.allowed.is_empty() => {}
+            (true, _) => drop(schema.insert("enum".into(), self.allowed.into())),
+            (false, InputKind::Int | InputKind::Float) => portable::bound(schema, &self.allowed),
+            (false, _) => {}
+        }
+        of_type(schema, input, self.format);
+        if let Some(items) = self.item_schema {
+            schema.insert("items".into(), items);
+        } else if input.kind == InputKind::Array {
+            schema.insert("items".into(), json!({}));
+        }
+        if input.kind == InputKind::Object && !input.fields.is_empty() {
+            members(schema, &input.fields, self.field_schemas);
+        }
+    }
 }
 
 /// `format`, `pattern` and bounds.

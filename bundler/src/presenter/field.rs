@@ -25,7 +25,7 @@ pub(crate) static PRESENTED_FIELD: Record = Record {
     fields: &[
         Field::new(
             "type",
-            Shape::Word(&["string", "int", "float", "boolean", "datetime", "date", "uuid", "array", "object", "json"], &[]),
+            Shape::Word(&["string", "int", "float", "boolean", "datetime", "date", "uuid", "array", "object", "json"]),
             "The type. 0 and 1 of a database are fit for `boolean`, digits for `float`.",
         )
         .required(),
@@ -46,11 +46,7 @@ pub(crate) static PRESENTED_FIELD: Record = Record {
         ),
         Field::new("returns", Shape::Text, "The presenter of the object, or of each element of the list."),
         Field::new("limit", LIMIT_SHAPE, "How many elements of the list are shown."),
-        Field::new(
-            "text",
-            Shape::Word(&["as_is"], &[]),
-            "`as_is`: characters that nobody sees stay in it. Else they become visible escapes.",
-        ),
+        Field::new("text", Shape::Word(&["as_is"]), "`as_is`: characters that nobody sees stay in it. Else they become visible escapes."),
     ],
 };
 

@@ -51,12 +51,12 @@ pub(crate) static UI: Record = Record {
         Field::new("json", Shape::Any, "A value as JSON.").filled(),
         Field::new("summary", Shape::Text, "One line that sums up the result.").filled(),
         Field::new("title", Shape::Text, "The title, with placeholders.").filled(),
-        Field::new("width", Shape::Word(&["full", "half", "third"], &[]), "The width."),
+        Field::new("width", Shape::Word(&["full", "half", "third"]), "The width."),
         Field::new("priority", Shape::Number, "Which blocks come first where there is little room."),
         Field::new("when", Shape::Text, "A condition: an expression over `item`, `items` and `auth`.").filled(),
         Field::new(
             "for",
-            Shape::Word(&["item", "collection", "any"], &[]),
+            Shape::Word(&["item", "collection", "any"]),
             "Shown for a result that is one item, for one that is a list, or for both.",
         )
         .default("item if it uses `item`, else any"),
@@ -142,35 +142,13 @@ fn block(compiler: &mut Compiler<'_>, document: &Document, node: &Node, scope: &
         return None;
     };
     let placeholders = scope.of_placeholders();
-    let (mut columns, mut language) = (Vec::new(), None);
     let (each, shown) = match key.as_str() {
-        "code" => {
-            language = value.text_at("language").map(String::from);
-            if let (Some(name), Some(node)) = (&language, value.at("language"))
-                && !is_language(name)
-            {
-                compiler.error(
-                    document,
-                    node.range.clone(),
-                    format!("`{name}` is not the name of a language"),
-                    "Write `sql`, or `typescript`.",
-                );
-            }
-            (false, value.at("text")?)
-        }
-        "table" => {
-            columns = value.texts_at("columns");
-            let row = value.at("row")?;
-            if columns.is_empty() || columns.len() != row.items().len() {
-                let message = format!("the table has {} columns, and {} cells in a row", columns.len(), row.items().len());
-                compiler.error(document, row.range.clone(), message, "Write a cell for each column.");
-                return None;
-            }
-            (true, row)
-        }
+        "code" => (false, value.at("text")?),
+        "table" => (true, value.at("row")?),
         "list" => (value.text().is_some(), value),
         _ => (false, value),
     };
+    let (columns, language) = (columns(compiler, document, key, value)?, language(compiler, document, key, value));
     let filled = compiler.value_template(document, shown, &placeholders);
     no_variables(compiler, document, shown, &filled);
     let title = node.at("title").map(|title| compiler.message(document, title, &placeholders));
@@ -202,6 +180,28 @@ fn block(compiler: &mut Compiler<'_>, document: &Document, node: &Node, scope: &
         when,
         shown_for,
     })
+}
+
+/// The columns of a table, each of which has a cell in a row.
+fn columns(compiler: &mut Compiler<'_>, document: &Document, key: &str, value: &Node) -> Option<Vec<String>> {
+    let Some(row) = value.at("row").filter(|_| key == "table") else { return Some(Vec::new()) };
+    let columns = value.texts_at("columns");
+    if columns.is_empty() || columns.len() != row.items().len() {
+        let message = format!("the table has {} columns, and {} cells in a row", columns.len(), row.items().len());
+        compiler.error(document, row.range.clone(), message, "Write a cell for each column.");
+        return None;
+    }
+    Some(columns)
+}
+
+/// The language of code.
+fn language(compiler: &mut Compiler<'_>, document: &Document, key: &str, value: &Node) -> Option<String> {
+    let node = value.at("language").filter(|_| key == "code")?;
+    let name = node.text()?;
+    if !is_language(name) {
+        compiler.error(document, node.range.clone(), format!("`{name}` is not the name of a language"), "Write `sql`, or `typescript`.");
+    }
+    Some(name.to_owned())
 }
 
 /// Reads `actions`. Their tools are not known yet.

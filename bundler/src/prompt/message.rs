@@ -35,7 +35,7 @@ pub(super) fn read(
         "image" => PromptContent::Image(media(compiler, document, node, value, "image/")?),
         "audio" => PromptContent::Audio(media(compiler, document, node, value, "audio/")?),
         "resource" => resource(compiler, document, value, known)?,
-        _ => PromptContent::Tool(tool_use::read(compiler, document, (value, node.at("args")), known, tools)?),
+        _ => PromptContent::Tool(tool_use::read(compiler, document, value, node.at("args"), known, tools)?),
     };
     Some(PromptMessage { role: role.to_owned(), content })
 }

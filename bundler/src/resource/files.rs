@@ -59,20 +59,7 @@ pub(super) fn find(
     pattern: &UriPattern,
     mime_type: Option<&str>,
 ) -> Option<MatchedFiles> {
-    let reserved = pattern.reserved.and_then(|place| pattern.variables.get(place as usize));
-    let pieces: Vec<NamePart<'_>> = name
-        .0
-        .iter()
-        .filter_map(|part| match part {
-            TemplatePart::Text(text) => Some(NamePart::Text(text)),
-            TemplatePart::Source(source) => {
-                let name = source.path.first()?;
-                // A name that the URI does not have was reported; it is filled in with nothing.
-                let is_known = pattern.variables.contains(name);
-                is_known.then(|| NamePart::Variable { name, has_slashes: reserved == Some(name) })
-            }
-        })
-        .collect();
+    let pieces = name_parts(&name, pattern);
     let first = if let Some(NamePart::Text(text)) = pieces.first() { text } else { "" };
     let folder = first.rfind('/').map_or("", |slash| &first[..=slash]);
     let Some(below) = compiler.tree.resolve(parent(&document.source.path), folder) else {
@@ -80,14 +67,7 @@ pub(super) fn find(
         compiler.error(document, node.range.clone(), format!("the folder `{folder}` is outside of the app's folder"), help);
         return None;
     };
-    let later_text = pieces.iter().enumerate().map(|(place, piece)| match piece {
-        NamePart::Text(text) if place == 0 => &text[folder.len()..],
-        NamePart::Text(text) => text,
-        NamePart::Variable { .. } => "",
-    });
-    let is_deep = later_text.into_iter().any(|text| text.contains('/'))
-        || pieces.iter().any(|piece| matches!(piece, NamePart::Variable { has_slashes: true, .. }));
-    let items = if is_deep { compiler.tree.walk(&below) } else { compiler.tree.list(&below) };
+    let items = if is_deep(&pieces, folder) { compiler.tree.walk(&below) } else { compiler.tree.list(&below) };
     let skip = if below.is_empty() { 0 } else { below.len() + 1 };
     let names: BTreeSet<String> = items
         .into_iter()
@@ -127,6 +107,29 @@ pub(super) fn find(
         files.push(File { content: embedded(bytes, &mime_type), name, mime_type });
     }
     Some(MatchedFiles { name, files, values })
+}
+
+fn name_parts<'a>(name: &'a Template, pattern: &'a UriPattern) -> Vec<NamePart<'a>> {
+    let reserved = pattern.reserved.and_then(|place| pattern.variables.get(place as usize));
+    let part = |part: &'a TemplatePart| match part {
+        TemplatePart::Text(text) => Some(NamePart::Text(text)),
+        TemplatePart::Source(source) => {
+            let name = source.path.first()?;
+            // A name that the URI does not have was reported; it is filled in with nothing.
+            let is_known = pattern.variables.contains(name);
+            is_known.then(|| NamePart::Variable { name, has_slashes: reserved == Some(name) })
+        }
+    };
+    name.0.iter().filter_map(part).collect()
+}
+
+/// Whether files in folders of the folder may fit.
+fn is_deep(pieces: &[NamePart<'_>], folder: &str) -> bool {
+    pieces.iter().enumerate().any(|(place, piece)| match piece {
+        NamePart::Text(text) if place == 0 => text[folder.len()..].contains('/'),
+        NamePart::Text(text) => text.contains('/'),
+        NamePart::Variable { has_slashes, .. } => *has_slashes,
+    })
 }
 
 /// Whether values of the variables make `name`. All places that can be reached are kept, so the time is bounded by the lengths.

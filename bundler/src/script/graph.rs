@@ -231,8 +231,8 @@ impl<'a> Reading<'a, '_> {
         if let Some(builtin) = path.to_str().filter(|path| path.starts_with(node::PREFIX)).and_then(node::find) {
             return self.of_node(&path, builtin);
         }
-        if let Some(text) = path.to_str().and_then(made_text) {
-            return self.of_url(&path, text);
+        if let Some((text, is_json)) = path.to_str().and_then(made_text) {
+            return self.of_url(&path, &text, is_json);
         }
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         if let (Some((_, brought)), false) =
@@ -249,31 +249,31 @@ impl<'a> Reading<'a, '_> {
             (None, Some(_)) => return self.nothing(&path),
         };
         if extension == "json" {
-            self.add(module::json(&path, source), Vec::new(), package.as_ref().map(|(_, brought)| brought));
-            return;
+            let (module, findings) = module::json(&path, source);
+            return self.add(module, findings, Vec::new(), package.as_ref().map(|(_, brought)| brought));
         }
         let Some((file, brought)) = package else { return self.own(index, &path, source) };
         self.of_package(index, &path, source, &file, &brought);
     }
 
     /// A module whose text is a helper, or stands in a URL.
-    fn of_url(&mut self, path: &Path, (text, is_json): (String, bool)) {
-        let text = self.allocator.alloc_str(&text);
+    fn of_url(&mut self, path: &Path, text: &str, is_json: bool) {
+        let text = self.allocator.alloc_str(text);
         let (mut module, findings) = if is_json { module::json(path, text) } else { module::code(self.allocator, path, text, true) };
         module.is_made = true;
         module.has_effects = path.to_str().is_none_or(|path| !path.starts_with(lower::HELPERS));
         let targets = module.requests.iter().map(|_| Target::Nowhere).collect();
-        self.add((module, findings), targets, None);
+        self.add(module, findings, targets, None);
     }
 
     /// What stands in for a file of a package that cannot be used.
     fn nothing(&mut self, path: &Path) {
         self.graph.is_broken = true;
-        self.add(module::code(self.allocator, path, "", true), Vec::new(), None);
+        let (module, findings) = module::code(self.allocator, path, "", true);
+        self.add(module, findings, Vec::new(), None);
     }
 
-    fn add(&mut self, read: (Module<'a>, Vec<Finding>), targets: Vec<Target>, brought: Option<&Brought>) {
-        let (module, findings) = read;
+    fn add(&mut self, module: Module<'a>, findings: Vec<Finding>, targets: Vec<Target>, brought: Option<&Brought>) {
         self.graph.is_broken |= brought.is_some() && !findings.is_empty();
         self.diagnostics.extend(findings.into_iter().map(|finding| match brought {
             Some(_) => module.place(Finding { help: Some(npm::another(brought)), ..finding }),
@@ -290,7 +290,7 @@ impl<'a> Reading<'a, '_> {
         let requests = std::mem::take(&mut module.requests);
         let targets = requests.iter().map(|request| self.node(&request.specifier)).collect();
         module.requests = requests;
-        self.add((module, findings), targets, None);
+        self.add(module, findings, targets, None);
     }
 
     /// The module of Node behind a specifier.
@@ -380,7 +380,7 @@ impl<'a> Reading<'a, '_> {
         if scan.is_common_js {
             self.common_js.insert(index, scan.exports);
         }
-        self.add((module, findings), targets, None);
+        self.add(module, findings, targets, None);
     }
 
     /// Where a request leads that the linker has put into a file.
@@ -459,24 +459,22 @@ impl<'a> Reading<'a, '_> {
 
     /// A file of a package.
     fn of_package(&mut self, index: usize, path: &Path, source: &'a str, file: &npm::File, brought: &Brought) {
-        let find = |packages: Option<&Packages>, specifier: &str, kind| match packages {
-            Some(packages) => packages.find(path, specifier, kind, Some(brought)),
-            None => Err(npm::Nowhere { message: String::new(), help: String::new(), is_missing: true, is_empty: false }),
-        };
         let scan = commonjs::scan(path, source, file.format).unwrap_or_default();
         let (mut loads, mut empty) = (Vec::new(), BTreeSet::new());
         for load in &scan.loads {
-            if load.specifier == "millrace" {
-                loads.push(None);
-                continue;
-            }
             let has = node::find(&load.specifier).is_some_and(|builtin| builtin.is_given);
-            if let Some(target) = if load.is_tried && !has { None } else { self.node_of_package(path, &load.specifier, brought) } {
+            if let Some(target) = if load.specifier == "millrace" {
+                Some(Target::Host)
+            } else if load.is_tried && !has {
+                None
+            } else {
+                self.node_of_package(path, &load.specifier, brought)
+            } {
                 loads.push(if let Target::Module(target) = target { Some((target, load.kind)) } else { None });
                 continue;
             }
             let kind = if load.kind == Load::Require { npm::Kind::Require } else { npm::Kind::Import };
-            match find(self.packages.as_ref(), &load.specifier, kind) {
+            match self.found_from(path, &load.specifier, kind, brought) {
                 Ok(file) => match self.queue(file.path.clone(), Some((file, brought.clone()))) {
                     Target::Module(target) => loads.push(Some((target, load.kind))),
                     _ => loads.push(None),
@@ -508,21 +506,10 @@ impl<'a> Reading<'a, '_> {
                 targets.push(target);
                 continue;
             }
-            let target = match specifier.as_str() {
-                "millrace" => Target::Host,
-                specifier => match self.node_of_package(path, specifier, brought) {
-                    Some(target) => target,
-                    None => match find(self.packages.as_ref(), specifier, npm::Kind::Import) {
-                        Ok(file) => self.queue(file.path.clone(), Some((file, brought.clone()))),
-                        Err(nowhere) if nowhere.is_empty => Target::Nowhere,
-                        Err(nowhere) => {
-                            self.diagnostics.push(module.place(Finding::new(*span, nowhere.message, nowhere.help)));
-                            Target::Nowhere
-                        }
-                    },
-                },
-            };
-            targets.push(target);
+            targets.push(self.imported(path, specifier, brought).unwrap_or_else(|nowhere| {
+                self.diagnostics.push(module.place(Finding::new(*span, nowhere.message, nowhere.help)));
+                Target::Nowhere
+            }));
         }
         if file.format == Format::Module {
             self.node.insert(index);
@@ -530,7 +517,28 @@ impl<'a> Reading<'a, '_> {
         if scan.is_common_js {
             self.common_js.insert(index, scan.exports);
         }
-        self.add((module, findings), targets, Some(brought));
+        self.add(module, findings, targets, Some(brought));
+    }
+
+    /// What a file of a package imports.
+    fn imported(&mut self, path: &Path, specifier: &str, brought: &Brought) -> Result<Target, npm::Nowhere> {
+        if specifier == "millrace" {
+            return Ok(Target::Host);
+        }
+        if let Some(target) = self.node_of_package(path, specifier, brought) {
+            return Ok(target);
+        }
+        match self.found_from(path, specifier, npm::Kind::Import, brought) {
+            Ok(file) => Ok(self.queue(file.path.clone(), Some((file, brought.clone())))),
+            Err(nowhere) if nowhere.is_empty => Ok(Target::Nowhere),
+            Err(nowhere) => Err(nowhere),
+        }
+    }
+
+    /// The file that a file of a package means.
+    fn found_from(&self, path: &Path, specifier: &str, kind: npm::Kind, brought: &Brought) -> Result<npm::File, npm::Nowhere> {
+        let nowhere = npm::Nowhere { message: String::new(), help: String::new(), is_missing: true, is_empty: false };
+        self.packages.as_ref().map_or(Err(nowhere), |packages| packages.find(path, specifier, kind, Some(brought)))
     }
 
     /// Joins modules of both kinds.
@@ -632,7 +640,7 @@ impl<'a> Reading<'a, '_> {
         let (mut module, findings) = module::code(self.allocator, path, self.allocator.alloc_str(text), true);
         (module.is_made, module.has_effects) = (true, false);
         let targets = module.requests.iter().map(|_| target.map_or(Target::Nowhere, Target::Module)).collect();
-        self.add((module, findings), targets, None);
+        self.add(module, findings, targets, None);
         self.graph.modules.len() - 1
     }
 }
@@ -791,8 +799,8 @@ impl<'g, 'a> Walk<'g, 'a> {
         loop {
             if let Some(binding) = self.bindings.pop() {
                 self.binding(&binding);
-            } else if let Some(statement) = self.statements.pop() {
-                self.statement(statement);
+            } else if let Some((module, statement)) = self.statements.pop() {
+                self.statement(module, statement);
             } else if let Some(module) = self.modules.pop() {
                 if runs && self.needed.insert(module) {
                     self.module(module);
@@ -828,7 +836,7 @@ impl<'g, 'a> Walk<'g, 'a> {
         self.statements.extend(statements.into_iter().flatten().map(|statement| (module, *statement)));
     }
 
-    fn statement(&mut self, (module, statement): (usize, usize)) {
+    fn statement(&mut self, module: usize, statement: usize) {
         if !self.kept.insert((module, statement)) {
             return;
         }

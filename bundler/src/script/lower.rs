@@ -458,7 +458,12 @@ impl Lowering<'_> {
         if !last.is_empty() {
             self.insert(body.end - 1, last);
         }
-        let names = format!("let {}; ", block.names.join(", "));
+        self.wrap_class(it, exported, &name, &format!("let {}; ", block.names.join(", ")));
+    }
+
+    /// Puts a class into a function that has the names which its members share.
+    fn wrap_class(&mut self, it: &Class<'_>, exported: Option<(Span, bool)>, name: &str, names: &str) {
+        let (own, is_class) = (self.own.clone(), !it.decorators.is_empty());
         let word = self.source.get(..it.body.span.start as usize).unwrap_or_default();
         let from = it.decorators.last().map_or(it.span.start, |last| last.span.end.max(it.span.start)) as usize;
         let class_at = word.get(from..).and_then(|text| text.find("class")).map_or(it.span.start, |at| (from + at) as u32);
@@ -468,7 +473,7 @@ impl Lowering<'_> {
         let first_decorator = it.decorators.first().map_or(it.span.start, |first| first.span.start);
         let head = Span::new(whole.start.min(it.span.start).min(first_decorator), class_at);
         self.edits.retain(|edit| edit.at < head.start || edit.end > head.end || !edit.text.is_empty());
-        let lines = Self::lines(self.slice(head)).saturating_sub(Self::lines(&names));
+        let lines = Self::lines(self.slice(head)).saturating_sub(Self::lines(names));
         let export = if matches!(exported, Some((_, false))) { "export " } else { "" };
         let padding = "\n".repeat(lines);
         let (before, after) = match is_class {

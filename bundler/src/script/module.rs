@@ -205,16 +205,9 @@ pub(super) fn code_with<'a>(
     findings.extend(analysed.diagnostics.errors().map(finding).filter(|_| !broken));
     let mut scoping = analysed.semantic.into_scoping();
     findings.extend(check::check(&program, &scoping, from_packages));
-    let mut named = Vec::new();
-    if !broken && !from_packages {
-        let (unknown, parts) = globals::used(&program, &scoping);
-        findings.extend(unknown);
-        named = parts;
-        named.extend(statements::statements(&program, &scoping));
-    }
+    let named = if broken || from_packages { Vec::new() } else { named_parts(&program, &scoping, &mut findings) };
     let types = types(&program);
     let intl = intl::used(&program, &scoping);
-
     let mut text = source;
     if findings.is_empty() {
         match lower::lowered(source, &program, settings.legacy_decorators) {
@@ -230,9 +223,7 @@ pub(super) fn code_with<'a>(
         }
     }
     if findings.is_empty() {
-        let options = settings.transform(path);
-        let transformed = Transformer::new(allocator, path, &options).build_with_scoping(scoping, &mut program);
-        findings.extend(transformed.diagnostics.errors().map(finding));
+        findings = transform(allocator, path, settings, scoping, &mut program);
     }
     let is_lowered = !std::ptr::eq(text, source);
     let scoping = SemanticBuilder::new_compiler().with_check_syntax_error(false).build(&program).semantic.into_scoping();
@@ -262,6 +253,21 @@ pub(super) fn code_with<'a>(
         has_effects: true,
     };
     (module, findings)
+}
+
+/// What a module names of the app. Globals that do not exist are noted.
+fn named_parts(program: &Program<'_>, scoping: &Scoping, findings: &mut Vec<Finding>) -> Vec<globals::NamedPart> {
+    let (unknown, mut named) = globals::used(program, scoping);
+    findings.extend(unknown);
+    named.extend(statements::statements(program, scoping));
+    named
+}
+
+/// Takes the types out of a program.
+fn transform<'a>(allocator: &'a Allocator, path: &Path, settings: &Settings, scoping: Scoping, program: &mut Program<'a>) -> Vec<Finding> {
+    let options = settings.transform(path);
+    let transformed = Transformer::new(allocator, path, &options).build_with_scoping(scoping, program);
+    transformed.diagnostics.errors().map(finding).collect()
 }
 
 /// Reads a JSON module.

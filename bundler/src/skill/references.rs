@@ -139,7 +139,8 @@ impl<'a> Surroundings<'a> {
                     None if is_foreign || self.broken.contains(own) => {}
                     None => self.missing(
                         compiler,
-                        (&document.source, range),
+                        &document.source,
+                        range,
                         Meaning::Tool,
                         own,
                         "Write a client's own tool with a capital letter or a prefix.",
@@ -151,12 +152,7 @@ impl<'a> Surroundings<'a> {
     }
 
     /// What a text of a skill names. `files` are the names of its files, of which the text is one.
-    pub(super) fn named(
-        &self,
-        compiler: &mut Compiler<'_>,
-        source: Source,
-        (name, files, skill): (&str, &BTreeSet<&str>, &str),
-    ) -> Vec<Named> {
+    pub(super) fn named(&self, compiler: &mut Compiler<'_>, source: Source, name: &str, files: &BTreeSet<&str>, skill: &str) -> Vec<Named> {
         let text = Text { source: Rc::new(source), name, files, skill };
         let places = places(&text.source.text);
         let meanings = meanings(&text.source.text, &places);
@@ -208,7 +204,7 @@ impl<'a> Surroundings<'a> {
             _ => self.is_almost(word).then_some(Meaning::Tool),
         };
         if let Some(missing) = missing {
-            self.missing(compiler, (&text.source, place.range.clone()), missing, word, OTHERWISE);
+            self.missing(compiler, &text.source, place.range.clone(), missing, word, OTHERWISE);
         }
         None
     }
@@ -238,7 +234,7 @@ impl<'a> Surroundings<'a> {
             None if !self.is_whole => None,
             _ if self.is_folder(&uri) => None,
             _ => {
-                self.missing(compiler, (&text.source, place.range.clone()), Meaning::Resource, word, OTHERWISE);
+                self.missing(compiler, &text.source, place.range.clone(), Meaning::Resource, word, OTHERWISE);
                 None
             }
         }
@@ -267,14 +263,7 @@ impl<'a> Surroundings<'a> {
     }
 
     /// Notes that something does not exist. `otherwise` says what to do where the word means something else.
-    fn missing(
-        &self,
-        compiler: &mut Compiler<'_>,
-        (source, range): (&Source, Range<usize>),
-        meaning: Meaning,
-        word: &str,
-        otherwise: &str,
-    ) {
+    fn missing(&self, compiler: &mut Compiler<'_>, source: &Source, range: Range<usize>, meaning: Meaning, word: &str, otherwise: &str) {
         let is_tool = matches!(meaning, Meaning::Tool | Meaning::Used);
         if (!is_tool && !self.is_whole) || compiler.findings.is_full(Severity::Error) {
             return;

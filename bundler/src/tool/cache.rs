@@ -15,7 +15,8 @@ use crate::{
 pub(super) fn read(
     compiler: &mut Compiler<'_>,
     reading: &ToolReader<'_>,
-    (execute, kind): (&Execute, &str),
+    execute: &Execute,
+    kind: &str,
     auth: Option<&Auth>,
     scope_of_key: &PathScope,
 ) -> Option<Cache> {

@@ -35,11 +35,11 @@ pub(super) fn read(
             compiler.error(document, handler.key_range.clone(), "the tool has both `use` and `handler`", help);
             None
         }
-        (Some(adapter), None) => database(compiler, reading, (document, &adapter.value), inputs, adapters, crosses_tenants),
+        (Some(adapter), None) => database(compiler, reading, NamedIn { document, node: &adapter.value }, inputs, adapters, crosses_tenants),
         (None, handler) => {
             if let Some(own) = root.entry("statement").or_else(|| root.entry("transaction")) {
-                if let Some((folder, adapter)) = reading.outer.adapter.as_ref().filter(|_| handler.is_none()) {
-                    return database(compiler, reading, (folder, adapter), inputs, adapters, crosses_tenants);
+                if let Some((document, node)) = reading.outer.adapter.as_ref().filter(|_| handler.is_none()) {
+                    return database(compiler, reading, NamedIn { document, node }, inputs, adapters, crosses_tenants);
                 }
                 let help = "Name the adapter that runs it: `use: …`.";
                 compiler.error(document, own.key_range.clone(), format!("`{}` has no adapter", own.key), help);
@@ -54,27 +54,27 @@ pub(super) fn read(
     }
 }
 
+/// Where the adapter of a tool is named.
+#[derive(Clone, Copy)]
+struct NamedIn<'a> {
+    document: &'a Document,
+    node: &'a Node,
+}
+
 fn database(
     compiler: &mut Compiler<'_>,
     reading: &ToolReader<'_>,
-    (named_in, adapter): (&Document, &Node),
+    adapter: NamedIn<'_>,
     inputs: &[Input],
     adapters: &mut Adapters,
     crosses_tenants: bool,
 ) -> Option<Work> {
     let document = reading.document;
-    let used = adapters.find(compiler, named_in, adapter);
-    compiler.origin(reading.name, "use", adapter.text().unwrap_or_default(), named_in.source.place(adapter.range.start));
+    let used = adapters.find(compiler, adapter.document, adapter.node);
+    let name = adapter.node.text().unwrap_or_default();
+    compiler.origin(reading.name, "use", name, adapter.document.source.place(adapter.node.range.start));
     let transaction = document.root.entry("transaction");
-    if let (Some(statement), Some(_)) = (document.root.entry("statement"), transaction) {
-        let help = "A tool has one of them: make the statement a step of the transaction, or remove `transaction`.";
-        compiler.error(document, statement.key_range.clone(), "the tool has both `statement` and `transaction`", help);
-        return None;
-    }
-    if let (Some(result), None) = (document.root.entry("result"), transaction) {
-        let help = "Remove `result`: a tool with one statement has one result.";
-        compiler.error(document, result.key_range.clone(), "`result` has no `transaction`", help);
-    }
+    check_keys(compiler, document)?;
     // Hyperterse has the documents of MongoDB as text.
     let is_json = compiler.imported && used.is_some_and(|used| used.language.map(|language| language.form()) == Some(Form::Document));
     let of_json;
@@ -92,26 +92,17 @@ fn database(
         node => node,
     };
     let is_document = node.is_some_and(|node| matches!(node.data, Data::Map(_)));
-    let text = match (node.and_then(Node::text), transaction) {
-        (_, Some(_)) => "",
-        (Some(text), None) => text,
-        (None, None) if is_document => "",
-        // It was wrong, which has been said.
-        (None, None) if document.root.entry("statement").is_some() => return None,
-        // What Hyperterse runs where nothing is said.
-        (None, None) if compiler.imported => "SELECT 1",
-        (None, None) => {
-            let help = "Write the statement that the adapter runs.";
-            compiler.error(named_in, adapter.range.clone(), "the tool has `use`, but no `statement`", help);
-            return None;
-        }
+    let text = match node.and_then(Node::text) {
+        Some(text) if transaction.is_none() => text,
+        None if transaction.is_none() && !is_document => without_statement(compiler, document, adapter)?,
+        _ => "",
     };
     let Some(used) = used else {
         let scope = ToolScope { inputs, schema: None, auth: None, env: &[], context: &ContextShape::default(), execute: None };
         check_paths(compiler, reading, &scope.of_statement(), &["inputs"]);
         return None;
     };
-    let named = NamedAdapter { used, name: adapter.text().unwrap_or_default(), document: named_in, node: adapter };
+    let named = NamedAdapter { used, name, document: adapter.document, node: adapter.node };
     let nothing = Node::nothing();
     let node = node.or(transaction.map(|entry| &entry.value)).unwrap_or(&nothing);
     if let (None, Some(language)) = (transaction, used.language)
@@ -121,7 +112,7 @@ fn database(
         compiler.error(document, node.range.clone(), message, help);
         return None;
     }
-    let prepared = prepare(compiler, reading, node, named, (adapters, crosses_tenants))?;
+    let prepared = prepare(compiler, reading, node, named, adapters, crosses_tenants)?;
     if let Some(entry) = transaction {
         return transaction::read(compiler, reading, entry, inputs, named, &prepared, adapters);
     }
@@ -132,9 +123,39 @@ fn database(
         Preparation::Request => told(compiler, document, statement::compile_request(&document.source, node, inputs))?,
         _ => prepared.compile(text, inputs.into()),
     };
-    let compiled = finish(compiler, named, (document, node), compiled)?;
+    let compiled = finish(compiler, named, document, node, compiled)?;
     compiler.places.insert(reading.name.to_owned(), vec![document.source.place(node.range.start)]);
     Some((Execute::Statement { adapter: used.index, statement: compiled.statement }, Some(compiled.tables)))
+}
+
+/// Says which of the keys `statement`, `transaction` and `result` do not go together. `None` where it is not known what the tool runs.
+fn check_keys(compiler: &mut Compiler<'_>, document: &Document) -> Option<()> {
+    let transaction = document.root.entry("transaction");
+    if let (Some(statement), Some(_)) = (document.root.entry("statement"), transaction) {
+        let help = "A tool has one of them: make the statement a step of the transaction, or remove `transaction`.";
+        compiler.error(document, statement.key_range.clone(), "the tool has both `statement` and `transaction`", help);
+        return None;
+    }
+    if let (Some(result), None) = (document.root.entry("result"), transaction) {
+        let help = "Remove `result`: a tool with one statement has one result.";
+        compiler.error(document, result.key_range.clone(), "`result` has no `transaction`", help);
+    }
+    Some(())
+}
+
+/// What a tool runs that has an adapter and no statement.
+fn without_statement(compiler: &mut Compiler<'_>, document: &Document, adapter: NamedIn<'_>) -> Option<&'static str> {
+    // It was wrong, which has been said.
+    if document.root.entry("statement").is_some() {
+        return None;
+    }
+    // What Hyperterse runs where nothing is said.
+    if compiler.imported {
+        return Some("SELECT 1");
+    }
+    let help = "Write the statement that the adapter runs.";
+    compiler.error(adapter.document, adapter.node.range.clone(), "the tool has `use`, but no `statement`", help);
+    None
 }
 
 /// Looks whether the callers of a tool can have what the `session` and the `databases` of its adapter are made of, and whether its statement leaves that alone.

@@ -1,31 +1,25 @@
 //! A column that a tool searches for what its caller sends, and that no presenter shows: it is found out a letter at a time.
 
-use millrace_core::app::{Execute, PresentedField, UnknownFields};
+use millrace_core::app::{Execute, PresentedField, Presenter, UnknownFields};
 
-use super::reader::ToolReader;
+use super::{AppParts, reader::ToolReader};
 use crate::{
     Problem, Severity,
-    adapter::Adapters,
     compiler::Compiler,
     presenter::{Presenters, is_redacted},
     statement::{self, Searched},
 };
 
-/// Warns of each such column. `presenter` is the place of the one that the tool returns.
-pub(super) fn check(
-    compiler: &mut Compiler<'_>,
-    reading: &ToolReader<'_>,
-    execute: &Execute,
-    (presenters, presenter): (&Presenters, u32),
-    adapters: &Adapters,
-) {
+/// Warns of each such column. `presenter` is the one that the tool returns.
+pub(super) fn check(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, execute: &Execute, app: &AppParts<'_>, presenter: &Presenter) {
     let document = reading.document;
-    let adapter = execute.adapter().and_then(|adapter| adapters.list.get(adapter as usize));
+    let presenters = &*app.presenters;
+    let adapter = execute.adapter().and_then(|adapter| app.adapters.list.get(adapter as usize));
     let connector = adapter.and_then(|adapter| millrace_catalogue::find(&adapter.connector));
     let Some(dialect) = connector.and_then(|connector| connector.language.dialect()) else { return };
-    let Some(presenter) = presenters.list.get(presenter as usize).filter(|presenter| presenter.unknown != UnknownFields::Keep) else {
+    if presenter.unknown == UnknownFields::Keep {
         return;
-    };
+    }
     let (Some(node), Execute::Statement { .. }) = (document.root.at("statement"), execute) else { return };
     let Some(text) = node.text() else { return };
     // What another tool shows is no secret.

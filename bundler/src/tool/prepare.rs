@@ -61,7 +61,8 @@ pub(super) fn prepare<'a>(
     reading: &ToolReader<'_>,
     node: &Node,
     named: NamedAdapter<'_>,
-    (adapters, crosses_tenants): (&'a Adapters, bool),
+    adapters: &'a Adapters,
+    crosses_tenants: bool,
 ) -> Option<Preparation<'a>> {
     let document = reading.document;
     let substitution = substitution(document, &document.root, reading.root.substitution.clone());
@@ -95,7 +96,8 @@ pub(super) fn prepare<'a>(
 pub(super) fn finish(
     compiler: &mut Compiler<'_>,
     named: NamedAdapter<'_>,
-    (document, node): (&Document, &Node),
+    document: &Document,
+    node: &Node,
     compiled: Result<Compiled, Vec<Problem>>,
 ) -> Option<Compiled> {
     let mut compiled = match compiled {

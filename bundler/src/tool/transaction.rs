@@ -1,6 +1,6 @@
 //! `transaction` of a tool: statements that are carried out in order, all or none of which take effect.
 
-use millrace_catalogue::{Transactions, find};
+use millrace_catalogue::{Connector, Transactions, find};
 use millrace_core::app::{Access, Bind, Execute, Input, Part, Piece, Root, Source, Statement, Transaction, TransactionStep};
 
 use super::{
@@ -37,6 +37,16 @@ pub(super) static STEP: Record = Record {
     ],
 };
 
+/// The steps of a transaction, while they are read.
+struct Steps<'a> {
+    reading: &'a ToolReader<'a>,
+    connector: &'static Connector,
+    named: NamedAdapter<'a>,
+    names: Vec<&'a str>,
+    list: Vec<TransactionStep>,
+    tables: Tables,
+}
+
 /// Reads `transaction` and `result`. `None` where something of them is wrong, which has been said.
 pub(super) fn read(
     compiler: &mut Compiler<'_>,
@@ -50,12 +60,12 @@ pub(super) fn read(
     let document = reading.document;
     let nodes = entry.value.items();
     let connector = adapters.list.get(named.used.index as usize).and_then(|adapter| find(&adapter.connector))?;
-    let Some(transactions) = connector.transactions else {
+    if connector.transactions.is_none() {
         let message = format!("the connector `{}` of the adapter `{}` does not support transactions", connector.name, named.name);
         let help = "Use an adapter on a database of SQL, or call the statements one by one in a `handler`.";
         compiler.error(document, entry.key_range.clone(), message, help);
         return None;
-    };
+    }
     if matches!(prepared, Preparation::Sql(_, Substitution::Textual, _)) {
         let range = document.root.at("substitution").unwrap_or(&entry.value).range.clone();
         compiler.error(document, range, "the statements of a `transaction` are always bound", "Remove `substitution: textual`.");
@@ -66,99 +76,129 @@ pub(super) fn read(
         compiler.error(document, entry.value.range.clone(), message, "Write one step for each statement.");
         return None;
     }
-    let (mut steps, mut tables, mut names) = (Vec::new(), Tables::default(), Vec::new());
+    let mut steps = Steps { reading, connector, named, names: Vec::new(), list: Vec::new(), tables: Tables::default() };
     for node in nodes {
-        let name = node.text_at("name").unwrap_or_default();
-        let range = node.at("name").unwrap_or(node).range.clone();
-        let is_named = node.text_at("name").is_some();
-        if is_named && !is_name(name) {
-            let help = "A name begins with a letter or `_`; letters, digits, `_` and `-` follow.";
-            compiler.error(document, range, format!("`{name}` is not a valid name for a step"), help);
-        } else if is_named && names.contains(&name) {
-            compiler.error(document, range, format!("there are two steps `{name}`"), "Give one of them another name.");
-        }
+        steps.read(compiler, node, inputs, prepared);
+    }
+    steps.hold_to_access(compiler, entry);
+    let result = steps.result(compiler);
+    // A step that is missing here is wrong, which has been said.
+    (steps.list.len() == nodes.len()).then_some((
+        Execute::Transaction { adapter: named.used.index, transaction: Transaction { steps: steps.list, result } },
+        Some(steps.tables),
+    ))
+}
+
+impl<'a> Steps<'a> {
+    fn read(&mut self, compiler: &mut Compiler<'_>, node: &'a Node, inputs: &[Input], prepared: &Preparation<'_>) {
+        let document = self.reading.document;
+        let name = self.name(compiler, node);
         if let Some((statement_node, text)) = node.at("statement").and_then(|node| Some((node, node.text()?))) {
-            let compiled = prepared.compile(text, Names { inputs, steps: &names });
-            if let Some(compiled) = finish(compiler, named, (document, statement_node), compiled) {
+            let compiled = prepared.compile(text, Names { inputs, steps: &self.names });
+            if let Some(compiled) = finish(compiler, self.named, document, statement_node, compiled) {
                 let place = document.source.place(statement_node.range.start);
-                compiler.places.entry(reading.name.to_owned()).or_default().push(place);
-                tables.reads.extend(compiled.tables.reads);
-                tables.writes.extend(compiled.tables.writes);
-                if transactions == Transactions::Batch
-                    && let Some(source) = earlier(&compiled.statement)
-                {
-                    let message = format!(
-                        "the connector `{}` of the adapter `{}` sends all statements of a transaction at once, so `{{{{ {source} }}}}` is \
-                         not known yet",
-                        connector.name, named.name
-                    );
-                    let help = "Let the statement find the value itself, by a subquery on a key that the call brings along.";
-                    compiler.error(document, statement_node.range.clone(), message, help);
-                }
-                let facts = connector.language.dialect().map(|dialect| dialect.facts());
-                if let Some(function) = facts.and_then(|facts| facts.last_number)
-                    && text.to_ascii_lowercase().contains(function)
-                {
-                    let message =
-                        format!("`{function}()` is a row of another call if no step before it inserted one, as an upsert may not");
-                    let help = "Return the key, `RETURNING id`, and use `{{ steps.NAME.id }}`; on `d1` find it by a subquery on a key that the \
-                                call brings along.";
-                    compiler.warning(document, statement_node.range.clone(), message, help);
-                }
-                if facts.is_some_and(|facts| facts.has_uniform_transactions)
-                    && compiled.statement.access == Access::Write
-                    && let Some(expect) = node.at("expect")
-                {
-                    let message = "DynamoDB does not say how many items a statement of a transaction changed";
-                    let help = "Remove `expect`: an `UPDATE` of an item that does not exist fails; for other conditions add a step, `EXISTS(SELECT * …)`.";
-                    compiler.error(document, expect.range.clone(), message, help);
-                }
-                if transactions == Transactions::Batch
-                    && let Some(dialect) = connector.language.dialect().filter(|dialect| dialect.facts().counts_by_wrapping)
-                    && let Some(expect) = node.at("expect")
-                    && let Some((why, help)) = why_not_counted(text, dialect)
-                {
-                    let message = format!(
-                        "the connector `{}` of the adapter `{}` cannot count the rows of this step: {why}",
-                        connector.name, named.name
-                    );
-                    compiler.error(document, expect.range.clone(), message, help);
+                compiler.places.entry(self.reading.name.to_owned()).or_default().push(place);
+                self.tables.reads.extend(compiled.tables.reads);
+                self.tables.writes.extend(compiled.tables.writes);
+                self.check_statement(compiler, statement_node, text, &compiled.statement);
+                if let Some(expect) = node.at("expect") {
+                    self.check_expected(compiler, expect, text, compiled.statement.access);
                 }
                 let expect = node.at("expect").and_then(Node::number).map(|rows| rows as u32);
-                steps.push(TransactionStep { name: name.to_owned(), statement: compiled.statement, expect });
+                self.list.push(TransactionStep { name: name.to_owned(), statement: compiled.statement, expect });
             }
         }
-        names.push(name);
+        self.names.push(name);
     }
-    // A transaction is held to reading as a whole, or not at all.
-    if steps.iter().any(|step| step.statement.access == Access::Write) {
-        for step in steps.iter_mut().filter(|step| step.statement.access == Access::Declared) {
-            step.statement.access = Access::Write;
-            tables.writes = TableSet::All;
+
+    fn name(&self, compiler: &mut Compiler<'_>, node: &'a Node) -> &'a str {
+        let document = self.reading.document;
+        let Some(name) = node.text_at("name") else { return "" };
+        let range = node.at("name").unwrap_or(node).range.clone();
+        if !is_name(name) {
+            let help = "A name begins with a letter or `_`; letters, digits, `_` and `-` follow.";
+            compiler.error(document, range, format!("`{name}` is not a valid name for a step"), help);
+        } else if self.names.contains(&name) {
+            compiler.error(document, range, format!("there are two steps `{name}`"), "Give one of them another name.");
+        }
+        name
+    }
+
+    /// Looks at what the values of a step are made of.
+    fn check_statement(&self, compiler: &mut Compiler<'_>, node: &Node, text: &str, statement: &Statement) {
+        let (document, connector) = (self.reading.document, self.connector);
+        if connector.transactions == Some(Transactions::Batch)
+            && let Some(source) = earlier(statement)
+        {
+            let message = format!(
+                "the connector `{}` of the adapter `{}` sends all statements of a transaction at once, so `{{{{ {source} }}}}` is \
+                 not known yet",
+                connector.name, self.named.name
+            );
+            let help = "Let the statement find the value itself, by a subquery on a key that the call brings along.";
+            compiler.error(document, node.range.clone(), message, help);
+        }
+        if let Some(function) = connector.language.dialect().and_then(|dialect| dialect.facts().last_number)
+            && text.to_ascii_lowercase().contains(function)
+        {
+            let message = format!("`{function}()` is a row of another call if no step before it inserted one, as an upsert may not");
+            let help = "Return the key, `RETURNING id`, and use `{{ steps.NAME.id }}`; on `d1` find it by a subquery on a key that the \
+                        call brings along.";
+            compiler.warning(document, node.range.clone(), message, help);
         }
     }
-    if connector.language.dialect().is_some_and(|dialect| dialect.facts().has_uniform_transactions)
-        && steps.iter().any(|step| step.statement.access != steps[0].statement.access)
-    {
-        let message = "a transaction of DynamoDB only reads or only writes, and this one does both";
-        let help = "Read in another tool; to write under a condition, add a step `EXISTS(SELECT * FROM … WHERE …)`.";
-        compiler.error(document, entry.value.range.clone(), message, help);
+
+    /// Looks whether the number of rows of a step can be known.
+    fn check_expected(&self, compiler: &mut Compiler<'_>, expect: &Node, text: &str, access: Access) {
+        let (document, connector) = (self.reading.document, self.connector);
+        let dialect = connector.language.dialect();
+        if dialect.is_some_and(|dialect| dialect.facts().has_uniform_transactions) && access == Access::Write {
+            let message = "DynamoDB does not say how many items a statement of a transaction changed";
+            let help =
+                "Remove `expect`: an `UPDATE` of an item that does not exist fails; for other conditions add a step, `EXISTS(SELECT * …)`.";
+            compiler.error(document, expect.range.clone(), message, help);
+        }
+        if connector.transactions == Some(Transactions::Batch)
+            && let Some(dialect) = dialect.filter(|dialect| dialect.facts().counts_by_wrapping)
+            && let Some((why, help)) = why_not_counted(text, dialect)
+        {
+            let message = format!(
+                "the connector `{}` of the adapter `{}` cannot count the rows of this step: {why}",
+                connector.name, self.named.name
+            );
+            compiler.error(document, expect.range.clone(), message, help);
+        }
     }
-    let result = match document.root.at("result") {
-        None => None,
-        Some(node) => {
-            let wanted = node.text().unwrap_or_default();
-            let place = names.iter().position(|name| *name == wanted);
-            if place.is_none() {
-                let help = meant(wanted, &names, "The steps are");
-                compiler.error(document, node.range.clone(), format!("the transaction has no step `{wanted}`"), help);
+
+    /// A transaction is held to reading as a whole, or not at all.
+    fn hold_to_access(&mut self, compiler: &mut Compiler<'_>, entry: &Entry) {
+        if self.list.iter().any(|step| step.statement.access == Access::Write) {
+            for step in self.list.iter_mut().filter(|step| step.statement.access == Access::Declared) {
+                step.statement.access = Access::Write;
+                self.tables.writes = TableSet::All;
             }
-            place.and_then(|place| u32::try_from(place).ok())
         }
-    };
-    // A step that is missing here is wrong, which has been said.
-    (steps.len() == nodes.len())
-        .then_some((Execute::Transaction { adapter: named.used.index, transaction: Transaction { steps, result } }, Some(tables)))
+        let does_both = self.list.iter().any(|step| step.statement.access != self.list[0].statement.access);
+        let is_uniform = self.connector.language.dialect().is_some_and(|dialect| dialect.facts().has_uniform_transactions);
+        if is_uniform && does_both {
+            let message = "a transaction of DynamoDB only reads or only writes, and this one does both";
+            let help = "Read in another tool; to write under a condition, add a step `EXISTS(SELECT * FROM … WHERE …)`.";
+            compiler.error(self.reading.document, entry.value.range.clone(), message, help);
+        }
+    }
+
+    /// The place of the step that `result` names.
+    fn result(&self, compiler: &mut Compiler<'_>) -> Option<u32> {
+        let document = self.reading.document;
+        let node = document.root.at("result")?;
+        let wanted = node.text().unwrap_or_default();
+        let place = self.names.iter().position(|name| *name == wanted);
+        if place.is_none() {
+            let help = meant(wanted, &self.names, "The steps are");
+            compiler.error(document, node.range.clone(), format!("the transaction has no step `{wanted}`"), help);
+        }
+        place.and_then(|place| u32::try_from(place).ok())
+    }
 }
 
 /// A value of an earlier step that a statement takes.

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::{
-    App, Audit, Auth, Bind, Content, EpochWrites, Execute, MiddlewareAction, Part, Piece, PresentedField, PromptContent, Resource, Root,
-    ScriptRef, SignIn, Skill, Source, Tool, Transaction, TransactionStep,
+    App, Audit, Auth, Bind, Content, EpochWrites, Execute, MiddlewareAction, Part, Piece, PresentedField, Presenter, PromptContent,
+    Resource, Root, ScriptRef, SignIn, Skill, Source, Tool, Transaction, TransactionStep,
 };
 
 const MAGIC: &[u8; 8] = b"MILLRACE";
@@ -71,92 +71,108 @@ impl App {
             other => Err(BundleError::Version(other)),
         }
     }
+
     /// Holds an app to what the bundler promises of it and nothing else checks.
     fn verify(&self) -> Result<(), BundleError> {
-        let (tools, scripts, adapters) = (self.tools.len(), self.scripts.len(), self.adapters.len());
-        let is_script = |reference: &ScriptRef| (reference.script as usize) < scripts;
-        let is_auth = |auth: &Auth| {
-            auth.entries().iter().all(|entry| match entry {
-                Auth::Script { script, .. } => is_script(script),
-                // One in another would be passed over where entries are looked at.
-                Auth::Any(_) => false,
-                Auth::AllowAll | Auth::ApiKey(_) | Auth::Jwt(_) => true,
-            })
+        let has_presenter = |(place, presenter): (usize, &Presenter)| {
+            presenter.fields.iter().all(|field| embeds_before(field, place))
+                && presenter.actions.iter().all(|action| self.has_tool(action.tool))
         };
-        let is_tool = |place: u32| (place as usize) < tools;
-        let epochs =
-            |writes: &EpochWrites| writes.epochs.iter().chain(&writes.unsettled).all(|epoch| (*epoch as usize) < self.epochs.len());
-        let refers = |tool: &Tool| {
-            let executes = match &tool.execute {
-                Execute::Statement { adapter, .. } => (*adapter as usize) < adapters,
-                Execute::Transaction { adapter, transaction } => (*adapter as usize) < adapters && holds_together(transaction),
-                Execute::Script(_) | Execute::Forward => true,
-                Execute::Search(index) => index.words.iter().flat_map(|word| &word.tools).all(|(place, _)| is_tool(*place)),
-            };
-            let audits = tool.middleware.iter().all(|entry| match &entry.action {
-                MiddlewareAction::Audit(Audit { table: Some(table), .. }) => (table.adapter as usize) < adapters && epochs(&table.writes),
-                _ => true,
-            });
-            let presents = tool.returns.is_none_or(|place| (place as usize) < self.presenters.len());
-            let plugin = tool.auth.as_ref().is_none_or(is_auth);
-            let syncs = tool.sync.as_ref().is_none_or(|sync| {
-                let reads = sync
-                    .reads
-                    .as_ref()
-                    .is_none_or(|reads| reads.epochs.iter().chain(&reads.unsettled).all(|epoch| (*epoch as usize) < self.epochs.len()));
-                let scripts = sync.script_writes.iter().all(|(adapter, writes)| (*adapter as usize) < adapters && epochs(writes));
-                reads && epochs(&sync.writes) && scripts
-            });
-            executes && plugin && audits && presents && syncs && tool.scripts().all(is_script)
+        let has_files_in_order = |resource: &Resource| match &resource.content {
+            Content::Files { files, .. } => files.is_sorted_by(|a, b| a.name < b.name),
+            _ => true,
         };
-        let arguments = self.prompts.iter().flat_map(|prompt| &prompt.arguments);
-        let mut arguments = arguments.chain(self.resources.iter().flat_map(|resource| &resource.arguments));
+        let is_asked = |place: &u32| self.tools.get(*place as usize).is_some_and(|tool| tool.auth.is_some());
         let of_features = self.prompts.iter().map(|prompt| &prompt.scopes).chain(self.resources.iter().map(|resource| &resource.scopes));
         let has_scopes = of_features.flatten().next().is_some();
+        let authorization = &self.authorization;
+        let can_tell = authorization.sign_in == SignIn::PerTool || !authorization.entrances.is_empty() || self.feature_auth.is_some();
+        let holds = [
+            (self.presenters.iter().enumerate().all(has_presenter), "a presenter refers to something that it does not have"),
+            (self.tools.is_sorted_by(|a, b| a.name < b.name), "its tools are not sorted by name"),
+            (self.prompts.is_sorted_by(|a, b| a.name < b.name), "its prompts are not sorted by name"),
+            (self.adapters.is_sorted_by(|a, b| a.name < b.name), "its adapters are not sorted by name"),
+            (self.resources.iter().all(has_files_in_order), "the files of a resource are not sorted by name"),
+            (
+                self.skills.is_sorted_by(|a, b| a.uri < b.uri) && self.skills.iter().all(|skill| self.has_skill(skill)),
+                "a skill does not have its files in order",
+            ),
+            (self.tools.iter().all(|tool| self.has_parts_of(tool)), "a tool refers to something that it does not have"),
+            (
+                self.feature_auth.as_ref().map_or(!has_scopes, |auth| self.has_auth(auth)),
+                "its prompts and resources require scopes, and it has no `auth` for them",
+            ),
+            (authorization.entrances.iter().all(is_asked), "a tool that is asked who calls has no `auth`"),
+            (can_tell, "it requires sign-in, and nothing in it can tell who calls"),
+            (authorization.implied.is_sorted_by(|a, b| a.scope < b.scope), "its scopes are not sorted by name"),
+            (self.has_tools_of_features(), "a prompt or a resource refers to a tool that it does not have"),
+        ];
+        holds.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, problem)| Err(BundleError::Inconsistent(problem)))
+    }
+
+    const fn has_tool(&self, place: u32) -> bool {
+        (place as usize) < self.tools.len()
+    }
+
+    const fn has_adapter(&self, place: u32) -> bool {
+        (place as usize) < self.adapters.len()
+    }
+
+    const fn has_script(&self, reference: &ScriptRef) -> bool {
+        (reference.script as usize) < self.scripts.len()
+    }
+
+    fn has_epochs(&self, writes: &EpochWrites) -> bool {
+        writes.epochs.iter().chain(&writes.unsettled).all(|epoch| (*epoch as usize) < self.epochs.len())
+    }
+
+    fn has_auth(&self, auth: &Auth) -> bool {
+        auth.entries().iter().all(|entry| match entry {
+            Auth::Script { script, .. } => self.has_script(script),
+            // One in another would be passed over where entries are looked at.
+            Auth::Any(_) => false,
+            Auth::AllowAll | Auth::ApiKey(_) | Auth::Jwt(_) => true,
+        })
+    }
+
+    fn has_skill(&self, skill: &Skill) -> bool {
+        let is_resource = |place: u32| (place as usize) < self.resources.len();
+        is_resource(skill.resource) && skill.files.is_none_or(is_resource) && skill.folders.is_sorted_by(|a, b| a.uri < b.uri)
+    }
+
+    /// Whether all that a tool refers to is there.
+    fn has_parts_of(&self, tool: &Tool) -> bool {
+        let executes = match &tool.execute {
+            Execute::Statement { adapter, .. } => self.has_adapter(*adapter),
+            Execute::Transaction { adapter, transaction } => self.has_adapter(*adapter) && holds_together(transaction),
+            Execute::Script(_) | Execute::Forward => true,
+            Execute::Search(index) => index.words.iter().flat_map(|word| &word.tools).all(|(place, _)| self.has_tool(*place)),
+        };
+        let audits = tool.middleware.iter().all(|entry| match &entry.action {
+            MiddlewareAction::Audit(Audit { table: Some(table), .. }) => self.has_adapter(table.adapter) && self.has_epochs(&table.writes),
+            _ => true,
+        });
+        let presents = tool.returns.is_none_or(|place| (place as usize) < self.presenters.len());
+        let syncs = tool.sync.as_ref().is_none_or(|sync| {
+            let is_epoch = |epoch: &u32| (*epoch as usize) < self.epochs.len();
+            let reads = sync.reads.as_ref().is_none_or(|reads| reads.epochs.iter().chain(&reads.unsettled).all(is_epoch));
+            let scripts = sync.script_writes.iter().all(|(adapter, writes)| self.has_adapter(*adapter) && self.has_epochs(writes));
+            reads && self.has_epochs(&sync.writes) && scripts
+        });
+        let plugin = tool.auth.as_ref().is_none_or(|auth| self.has_auth(auth));
+        executes && plugin && audits && presents && syncs && tool.scripts().all(|script| self.has_script(script))
+    }
+
+    /// Whether the tools are there that prompts and resources use.
+    fn has_tools_of_features(&self) -> bool {
+        let arguments = self.prompts.iter().flat_map(|prompt| &prompt.arguments);
+        let mut arguments = arguments.chain(self.resources.iter().flat_map(|resource| &resource.arguments));
         let messages = self.prompts.iter().flat_map(|prompt| &prompt.messages);
         let of_messages = messages.filter_map(|message| if let PromptContent::Tool(used) = &message.content { Some(used) } else { None });
         let of_resources =
             self.resources.iter().filter_map(|resource| if let Content::Tool { used, .. } = &resource.content { Some(used) } else { None });
-        let sorted = |resource: &Resource| match &resource.content {
-            Content::Files { files, .. } => files.is_sorted_by(|a, b| a.name < b.name),
-            _ => true,
-        };
-        let is_resource = |place: u32| (place as usize) < self.resources.len();
-        let is_whole = |skill: &Skill| {
-            is_resource(skill.resource) && skill.files.is_none_or(is_resource) && skill.folders.is_sorted_by(|a, b| a.uri < b.uri)
-        };
-        let presenters = self.presenters.iter().enumerate();
-        let mut presenters_refer = presenters.map(|(place, presenter)| {
-            presenter.fields.iter().all(|field| embeds_before(field, place)) && presenter.actions.iter().all(|action| is_tool(action.tool))
-        });
-        let holds = [
-            (presenters_refer.all(|refers| refers), "a presenter refers to something that it does not have"),
-            (self.tools.is_sorted_by(|a, b| a.name < b.name), "its tools are not sorted by name"),
-            (self.prompts.is_sorted_by(|a, b| a.name < b.name), "its prompts are not sorted by name"),
-            (self.adapters.is_sorted_by(|a, b| a.name < b.name), "its adapters are not sorted by name"),
-            (self.resources.iter().all(sorted), "the files of a resource are not sorted by name"),
-            (
-                self.skills.is_sorted_by(|a, b| a.uri < b.uri) && self.skills.iter().all(is_whole),
-                "a skill does not have its files in order",
-            ),
-            (self.tools.iter().all(refers), "a tool refers to something that it does not have"),
-            (self.feature_auth.as_ref().map_or(!has_scopes, is_auth), "its prompts and resources require scopes of nobody"),
-            (
-                self.authorization.entrances.iter().all(|place| self.tools.get(*place as usize).is_some_and(|tool| tool.auth.is_some())),
-                "a tool that is asked who calls has no `auth`",
-            ),
-            (
-                self.authorization.sign_in == SignIn::PerTool || !self.authorization.entrances.is_empty() || self.feature_auth.is_some(),
-                "it requires sign-in, and nothing in it can tell who calls",
-            ),
-            (self.authorization.implied.is_sorted_by(|a, b| a.scope < b.scope), "its scopes are not sorted by name"),
-            (
-                arguments.all(|argument| argument.complete.as_ref().is_none_or(|completer| is_tool(completer.tool)))
-                    && of_messages.chain(of_resources).all(|used| is_tool(used.tool)),
-                "a prompt or a resource refers to a tool that it does not have",
-            ),
-        ];
-        holds.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, problem)| Err(BundleError::Inconsistent(problem)))
+        arguments.all(|argument| argument.complete.as_ref().is_none_or(|completer| self.has_tool(completer.tool)))
+            && of_messages.chain(of_resources).all(|used| self.has_tool(used.tool))
     }
 }
 

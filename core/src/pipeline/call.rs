@@ -2,8 +2,28 @@
 
 use alloc::string::String;
 
-use super::{caller::Caller, dialogue::Rounds, scopes::Operation};
+use crate::pipeline::{call::caller::Caller, call::dialogue::Rounds, call::scopes::Operation};
 use crate::{Json, cancel::Cancel, headers::Headers, platform_caller::PlatformCaller, ports::LogLevel};
+
+pub(super) mod call_end;
+pub(super) mod call_key;
+pub(super) mod callable;
+pub(super) mod caller;
+pub(super) mod chain;
+pub(super) mod context;
+pub(super) mod dialogue;
+pub(super) mod gate;
+pub(super) mod gateway;
+pub(super) mod identity;
+pub(super) mod names;
+pub(super) mod observed;
+pub(super) mod pending_sync;
+pub(super) mod record;
+pub(super) mod run;
+pub(super) mod scope;
+pub(super) mod scopes;
+pub(super) mod secrets;
+pub(super) mod told;
 
 /// One `tools/call`.
 pub struct Call<'a> {

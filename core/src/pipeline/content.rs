@@ -2,7 +2,7 @@
 //!
 //! In comes `{ data?, content: [block], structured?, meta?, ui: [block], hints: [text], rules: [text], actions: [{tool, reason, args?}] }`,
 //! out [`AuthoredContent`], whose blocks hide nothing. Whatever the order in which a script made them, they are sent in this one: data, UI blocks, content, hints, rules,
-//! actions; see [`blocks`](super::blocks). A block of the content is one of MCP's
+//! actions; see [`blocks`](crate::pipeline::content::blocks). A block of the content is one of MCP's
 //! ([specification](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result)). Refused, with the block's
 //! number: an unknown type or member, invalid base64, an image without an `image/…` MIME type, a URI without a scheme, annotations
 //! that MCP does not know, a suggested tool that the app does not have.
@@ -12,17 +12,19 @@ use alloc::{boxed::Box, format, string::String, vec::Vec};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Map;
 
-use super::{
-    blocks::{self, Action},
-    json_text::text_of,
-    names::shown,
-    result::ContentBlock,
-};
+use crate::pipeline::{call::names::shown, content::blocks::Action, content::json_text::text_of, content::result::ContentBlock};
 use crate::{
     Json,
     fault::{Fault, FaultResult, Stage},
     hidden,
 };
+
+pub(super) mod blocks;
+pub(super) mod json_text;
+pub(super) mod length;
+pub(super) mod output;
+pub(super) mod result;
+pub(super) mod shrink;
 
 /// The most blocks of one result.
 const MAX_BLOCKS: usize = 1000;

@@ -6,18 +6,18 @@
 //! | a script | in [`StateStore`](crate::ports::StateStore): before it runs, and again after it | what the handler returned, or how it failed |
 //!
 //! What comes after stage *execute* is done again from what the record keeps. A record is never looked at without the caller's whole
-//! [`Identity`](super::identity::Identity): nobody gets the answer of somebody else.
+//! [`Identity`](crate::pipeline::call::identity::Identity): nobody gets the answer of somebody else.
 
 use alloc::{format, vec};
 
 use sha2::{Digest as _, Sha256};
 
-use super::{
-    call_key::CallKey,
-    json_text::text_of,
-    result::ToolResult,
-    run::{RECOVERY, Run, missing_variable},
-    scope::unset,
+use crate::pipeline::{
+    call::call_key::CallKey,
+    call::run::{RECOVERY, Run, missing_variable},
+    call::scope::unset,
+    content::json_text::text_of,
+    content::result::ToolResult,
 };
 use crate::{
     Json,

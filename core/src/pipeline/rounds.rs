@@ -18,10 +18,10 @@ use alloc::{format, string::String, vec::Vec};
 use serde_json::{Map, json};
 use sha2::{Digest as _, Sha256};
 
-use super::{
-    dialogue::{Binding, Dialogue, KINDS},
-    result::{InputRequired, ToolResult},
-    run::{Run, TARGET},
+use crate::pipeline::{
+    call::dialogue::{Binding, Dialogue, KINDS},
+    call::run::{Run, TARGET},
+    content::result::{InputRequired, ToolResult},
 };
 use crate::{
     Error, ErrorKind, Json, Result,

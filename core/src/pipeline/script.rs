@@ -4,7 +4,7 @@
 //! |---|---|
 //! | a value, `success(data)` | the value |
 //! | `response()`, built or not | its content blocks, checked |
-//! | `requireInput()` without an answer | `input_required`: see [`rounds`](super::rounds) |
+//! | `requireInput()` without an answer | `input_required`: see [`rounds`](crate::pipeline::rounds) |
 //! | `error()`, `required()`, `toolError()`, returned or thrown | a result in both error styles |
 //! | it throws, or returns an error | `SCRIPT_ERROR` with the message of the error; where it was thrown goes to the log |
 //! | it leaves a query, a request or a rejected promise behind that nothing waits for | the same |
@@ -18,11 +18,11 @@ use alloc::{boxed::Box, format, string::String, vec};
 
 use serde_json::Map;
 
-use super::{
-    call_end::{CallEnd, CallFailure},
+use crate::pipeline::{
+    call::call_end::{CallEnd, CallFailure},
+    call::run::{RECOVERY, Run},
     content::{self, AuthoredContent},
-    run::{RECOVERY, Run},
-    signal::{self, Interruption, Signal},
+    stages::signal::{self, Interruption, Signal},
 };
 use crate::{
     Json,

@@ -5,7 +5,7 @@
 use alloc::{format, string::String, vec::Vec};
 use core::fmt;
 
-use super::{json_text::push_text, run::Run, scope::walk};
+use crate::pipeline::{call::run::Run, call::scope::walk, content::json_text::push_text};
 use crate::{
     Error, ErrorKind, Json, Result,
     app::{Adapter, Piece, SESSION_ROLE, SessionTemplate, Source},

@@ -5,7 +5,7 @@
 
 use alloc::format;
 
-use super::{run::Run, scope::walk};
+use crate::pipeline::{call::run::Run, call::scope::walk};
 use crate::{
     Error, ErrorKind, Json, Result,
     app::{Adapter, Bind, Execute, Part, Piece, Source, Statement, Tenant},

@@ -45,7 +45,7 @@ impl Protocol {
         if let Err(refused) = self.enter(request, None).await {
             return http::reply(refused);
         }
-        match self.batch_reply(request, messages, (BatchOrigin::Http, era::may_batch(&request.headers))).await {
+        match self.batch_reply(request, messages, BatchOrigin::Http, era::may_batch(&request.headers)).await {
             Ok(Some(answers)) => http::reply(answers),
             Ok(None) => http::accepted(),
             Err(failure) => http::refuse(&failure),
@@ -60,7 +60,8 @@ impl Protocol {
         &self,
         request: &Request,
         messages: Vec<Message>,
-        (origin, may_batch): (BatchOrigin, bool),
+        origin: BatchOrigin,
+        may_batch: bool,
     ) -> Result<Option<MessageReply>, RpcError> {
         let pipeline = &self.pipeline;
         let limits = &pipeline.app().batch;

@@ -81,7 +81,7 @@ impl Exchange<'_> {
         if let Some(completer) = completer {
             let mut seen = BTreeSet::new();
             seen.extend(values.iter().cloned());
-            let found = self.found(argument, completer, &typed, (&context, operation)).await?;
+            let found = self.found(argument, completer, &typed, &context, operation).await?;
             values.extend(found.into_iter().filter(|value| value.starts_with(&typed) && seen.insert(value.clone())));
         }
         Ok(self.completion(values))
@@ -102,7 +102,8 @@ impl Exchange<'_> {
         argument: &Argument,
         completer: &Completer,
         typed: &str,
-        (context, operation): (&Map<String, Json>, Operation<'_>),
+        context: &Map<String, Json>,
+        operation: Operation<'_>,
     ) -> Result<Vec<String>, RpcError> {
         let mut inputs = Map::new();
         for name in &completer.inputs {

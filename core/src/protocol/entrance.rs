@@ -41,7 +41,7 @@ impl Protocol {
     /// The reply.
     pub(super) async fn enter(&self, request: &Request, id: Option<&Id>) -> Result<(), MessageReply> {
         let (none, params) = (Id::none(), Params::Absent);
-        let exchange = Exchange::new(self, request, Selected::BATCH, (&none, "", &params), Beside::default());
+        let exchange = Exchange::new(self, request, Selected::BATCH, &none, "", &params, Beside::default());
         exchange.enter().await.map(drop).map_err(|failure| MessageReply::failure(id, &failure))
     }
 }

@@ -59,7 +59,9 @@ impl<'a> Exchange<'a> {
         protocol: &'a Protocol,
         request: &'a Request,
         selected: Selected,
-        (id, method, params): (&'a Id, &'a str, &Params),
+        id: &'a Id,
+        method: &'a str,
+        params: &Params,
         beside: Beside<'a>,
     ) -> Self {
         let trace = TraceContext::of(params, &request.headers);

@@ -38,7 +38,7 @@ impl Protocol {
             },
             Ok(Payload::Batch(messages)) => {
                 let may_batch = era::may_batch_on_connection(connection.version());
-                let reply = self.batch_reply(&connection.request(cancel), messages, (BatchOrigin::Connection, may_batch)).await;
+                let reply = self.batch_reply(&connection.request(cancel), messages, BatchOrigin::Connection, may_batch).await;
                 reply.unwrap_or_else(|failure| Some(refusal(&failure)))
             }
             Err(failure) => Some(refusal(&failure)),
@@ -76,7 +76,7 @@ impl Protocol {
             let (protocol, connection, listener) = (self.clone(), connection.clone(), outbox.clone());
             let work = async move {
                 let _running = running;
-                protocol.dispatch_asking(&request, selected, call, (&connection, &listener), &capabilities).await
+                protocol.dispatch_asking(&request, selected, call, &connection, &listener, &capabilities).await
             };
             return events::run(Box::pin(work), outbox, cancel).await.map(Some).map_err(|events| Box::new(ResponseBody::Events(events)));
         }
@@ -100,7 +100,8 @@ impl Protocol {
         request: &Request,
         selected: Selected,
         call: Call,
-        (connection, outbox): (&Connection, &Outbox),
+        connection: &Connection,
+        outbox: &Outbox,
         capabilities: &Map<String, Json>,
     ) -> MessageReply {
         let mut given: Option<(Map<String, Json>, String)> = None;

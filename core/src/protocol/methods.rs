@@ -70,7 +70,7 @@ impl Protocol {
     /// Steps 11f to 11h, and the answer.
     pub(super) async fn dispatch(&self, request: &Request, selected: Selected, call: &mut Call, beside: Beside<'_>) -> MessageReply {
         let Call { id, method, params } = call;
-        let exchange = Exchange::new(self, request, selected, (id, method, params), beside);
+        let exchange = Exchange::new(self, request, selected, id, method, params, beside);
         match exchange.answer(params).await {
             Ok(body) => MessageReply::result(body),
             Err(failure) => MessageReply::failure(Some(id), &failure),

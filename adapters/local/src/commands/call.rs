@@ -48,7 +48,7 @@ pub(super) fn run(arguments: Call) -> CommandResult {
     let call = move || async move {
         let tasks = Tasks::new();
         let timings = Timings::default();
-        let endpoint = app::observed_endpoint(app, base, variables, &cache, &tasks, (Some(Rc::new(timings.clone())), None));
+        let endpoint = app::observed_endpoint(app, base, variables, &cache, &tasks, Some(Rc::new(timings.clone())), None);
         let cancel = Cancel::new();
         let mut round = Round::default();
         let mut asked = 0;

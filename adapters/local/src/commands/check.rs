@@ -73,93 +73,126 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
     if !arguments.json {
         app::show(&arguments.app, &report.diagnostics);
     }
-    let ConnectReport { connections, refused, audits, tenants, described } = match &report.app {
+    let mut answers = match &report.app {
         Some(app) if arguments.connect => connect(app, &report, arguments)?,
         _ => ConnectReport::default(),
     };
-    let silent = connections.iter().filter(|connection| connection.failure.is_some()).count();
-    let mut good = !has_errors && silent == 0 && refused.is_empty() && audits.is_empty() && tenants.is_empty();
+    let silent = answers.connections.iter().filter(|connection| connection.failure.is_some()).count();
+    let mut good = !has_errors && silent == 0 && answers.refused.is_empty() && answers.audits.is_empty() && answers.tenants.is_empty();
+    let described = std::mem::take(&mut answers.described);
     let (differences, locked) = match &report.lock {
         // What could not be asked is not known.
         _ if arguments.lock && good => (Vec::new(), Some(write_lock(arguments, &report, described)?)),
         Some(lock) if arguments.connect && !arguments.lock && silent == 0 => {
-            let is_refused = |statement: &ToolStatement| refused.iter().any(|refused| refused.tool == statement.tool);
+            let is_refused = |statement: &ToolStatement| answers.refused.iter().any(|refused| refused.tool == statement.tool);
             let asked: Vec<ToolStatement> = report.statements.iter().filter(|statement| !is_refused(statement)).cloned().collect();
             (lock.differences(&asked, &report.statements, &described), None)
         }
         _ => (Vec::new(), None),
     };
     good &= differences.is_empty();
+    let sign_in = report.app.as_ref().filter(|_| !has_errors).and_then(sign_in_summary);
+    let outcome = Outcome { arguments, report: &report, answers, differences, locked, sign_in };
     if arguments.json {
-        print_json(&json!({
+        print_json(&outcome.json(good))?;
+    } else {
+        outcome.print()?;
+    }
+    if good { Ok(()) } else { Err(CommandError::Told) }
+}
+
+/// What was found out.
+struct Outcome<'a> {
+    arguments: &'a Check,
+    report: &'a Report,
+    answers: ConnectReport,
+    /// What a statement returns otherwise than the lock file says: the place, and a clause.
+    differences: Vec<(String, String)>,
+    /// The number of tools in the lock file, where it was written.
+    locked: Option<usize>,
+    sign_in: Option<String>,
+}
+
+impl Outcome<'_> {
+    fn json(&self, good: bool) -> Json {
+        let ConnectReport { connections, refused, audits, tenants, .. } = &self.answers;
+        json!({
             "ok": good,
-            "diagnostics": app::diagnostics_json(&report.diagnostics),
+            "diagnostics": app::diagnostics_json(&self.report.diagnostics),
             "tenants": tenants.iter().map(|(place, problem)| json!({ "place": place, "error": problem })).collect::<Vec<_>>(),
-            "lock": differences.iter().map(|(place, problem)| json!({ "place": place, "error": problem })).collect::<Vec<_>>(),
+            "lock": self.differences.iter().map(|(place, problem)| json!({ "place": place, "error": problem })).collect::<Vec<_>>(),
             "connections": connections.iter().map(connection).collect::<Vec<_>>(),
-            "sign_in": report.app.as_ref().filter(|_| !has_errors).and_then(sign_in_summary),
-            "sizes": report.sizes.as_ref().map(sizes),
-            "scripts": report.script_sizes.iter().map(script_size).collect::<Vec<_>>(),
+            "sign_in": self.sign_in,
+            "sizes": self.report.sizes.as_ref().map(sizes),
+            "scripts": self.report.script_sizes.iter().map(script_size).collect::<Vec<_>>(),
             "audits": audits.iter().map(|audit| json!({ "adapter": audit.adapter, "error": audit.problem })).collect::<Vec<_>>(),
             "statements": refused.iter().map(|refused| json!({ "tool": refused.tool, "place": refused.place, "error": refused.problem })).collect::<Vec<_>>(),
-        }))?;
-    } else {
-        if let Some(sign_in) = report.app.as_ref().filter(|_| !has_errors).and_then(sign_in_summary) {
+        })
+    }
+
+    fn print(&self) -> CommandResult {
+        let arguments = self.arguments;
+        if let Some(sign_in) = &self.sign_in {
             print(format_args!("sign-in: {sign_in}"))?;
         }
-        if let Some(sizes) = report.sizes.as_ref().filter(|sizes| arguments.sizes || sizes.has_budget) {
+        if let Some(sizes) = self.report.sizes.as_ref().filter(|sizes| arguments.sizes || sizes.has_budget) {
             print_sizes(sizes)?;
         }
-        if arguments.sizes && !report.script_sizes.is_empty() {
-            print_script_sizes(&report.script_sizes)?;
+        if arguments.sizes && !self.report.script_sizes.is_empty() {
+            print_script_sizes(&self.report.script_sizes)?;
         }
-        for Connection { adapter, connector, failure } in &connections {
+        let ConnectReport { connections, refused, audits, tenants, .. } = &self.answers;
+        for Connection { adapter, connector, failure } in connections {
             match failure {
                 None => print(format_args!("adapter `{adapter}` ({connector}): connected"))?,
                 Some(failure) => note(format_args!("adapter `{adapter}` ({connector}): {failure}")),
             }
         }
-        for RejectedStatement { tool, place, problem } in &refused {
+        for RejectedStatement { tool, place, problem } in refused {
             note(format_args!("{place}: the database does not take the statement of the tool `{tool}`: {problem}"));
         }
-        for RejectedAudit { adapter, problem } in &audits {
+        for RejectedAudit { adapter, problem } in audits {
             note(format_args!("the adapter `{adapter}` does not take the rows of `audit`: {problem}"));
         }
-        for (place, problem) in &tenants {
+        for (place, problem) in tenants {
             note(format_args!("{place}: `tenant` does not fit the database: {problem}"));
         }
-        for (place, problem) in &differences {
+        for (place, problem) in &self.differences {
             note(format_args!("{place}: {problem}"));
         }
-        if !differences.is_empty() {
+        if !self.differences.is_empty() {
             note(format_args!("If that is as it should be, write `{LOCK_FILE}` anew: `millrace check --connect --lock`."));
         }
-        if let Some(count_of_tools) = locked {
+        if let Some(count_of_tools) = self.locked {
             print(format_args!("`{LOCK_FILE}` has what the statements of {} return", count(count_of_tools, "tool")))?;
         } else if arguments.lock {
             note(format_args!("`{LOCK_FILE}` was not written, because of what is said above."));
         }
-        if let Some(app) = &report.app {
-            let mut said = summary(&report.diagnostics);
-            if silent > 0 {
-                said.push_str(&format!(", {} could not be reached", count(silent, "database")));
-            }
-            if !refused.is_empty() {
-                said.push_str(&format!(", {} that a database does not take", count(refused.len(), "statement")));
-            }
-            if !audits.is_empty() {
-                said.push_str(&format!(", {} of `audit` that cannot be written", count(audits.len(), "table")));
-            }
-            if !tenants.is_empty() {
-                said.push_str(&format!(", {} between `tenant` and a database", count(tenants.len(), "difference")));
-            }
-            if !differences.is_empty() {
-                said.push_str(&format!(", {} from `{LOCK_FILE}`", count(differences.len(), "difference")));
-            }
-            print(format_args!("{}: {said}", contents(app)))?;
+        match &self.report.app {
+            Some(app) => print(format_args!("{}: {}", contents(app), self.summary())),
+            None => Ok(()),
         }
     }
-    if good { Ok(()) } else { Err(CommandError::Told) }
+
+    /// How much of each kind is wrong.
+    fn summary(&self) -> String {
+        let answers = &self.answers;
+        let silent = answers.connections.iter().filter(|connection| connection.failure.is_some()).count();
+        let parts = [
+            (silent, "database", "could not be reached"),
+            (answers.refused.len(), "statement", "that a database does not take"),
+            (answers.audits.len(), "table", "of `audit` that cannot be written"),
+            (answers.tenants.len(), "difference", "between `tenant` and a database"),
+        ];
+        let mut said = summary(&self.report.diagnostics);
+        for (number, noun, what) in parts.into_iter().filter(|(number, ..)| *number > 0) {
+            said.push_str(&format!(", {} {what}", count(number, noun)));
+        }
+        if !self.differences.is_empty() {
+            said.push_str(&format!(", {} from `{LOCK_FILE}`", count(self.differences.len(), "difference")));
+        }
+        said
+    }
 }
 
 /// Writes what the statements return, where that is not what the file says; the number of tools in it.

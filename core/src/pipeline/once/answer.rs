@@ -12,7 +12,8 @@ use crate::{
     Json,
     fault::{Change, Fault, Issue, Remedy, Severity, Stage},
     pipeline::{
-        blocks::Action, call_end::CallFailure, content::AuthoredContent, json_text::text_of, output::ToolOutput, result::ContentBlock,
+        call::call_end::CallFailure, content::AuthoredContent, content::blocks::Action, content::json_text::text_of,
+        content::output::ToolOutput, content::result::ContentBlock,
     },
 };
 

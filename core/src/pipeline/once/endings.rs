@@ -2,7 +2,7 @@
 
 use crate::{
     fault::{Change, Fault, Stage},
-    pipeline::run::Run,
+    pipeline::call::run::Run,
 };
 
 /// After how many seconds a call that met another one may look again.

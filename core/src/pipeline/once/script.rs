@@ -16,11 +16,11 @@ use crate::{
     fault::{Change, Fault, Stage},
     hex,
     pipeline::{
-        call_end::CallEnd,
-        call_key::CallKey,
-        output::ToolOutput,
-        record::Subject,
-        run::{Run, TARGET},
+        call::call_end::CallEnd,
+        call::call_key::CallKey,
+        call::record::Subject,
+        call::run::{Run, TARGET},
+        content::output::ToolOutput,
     },
 };
 
@@ -89,28 +89,31 @@ pub(in crate::pipeline) async fn handle(
         // Nothing was done, or the caller is asked something: the same call sent again begins anew.
         Err(CallEnd::Failed(_) | CallEnd::Asks) => None,
     };
-    let written = match said {
-        None => ports.state.remove(&place).await,
-        Some(said) => {
-            let bytes = said.encode();
-            let kept = if bytes.len() > LONGEST { Ok(false) } else { ports.state.put(&place, &bytes, key.ttl_s).await.map(|()| true) };
-            match kept {
-                Ok(true) => Ok(()),
-                // It fits where the record of the call that runs is.
-                Ok(false) => ports.state.put(&place, &Said::Ended.encode(), key.ttl_s).await,
-                Err(error) => ports.state.put(&place, &Said::Ended.encode(), key.ttl_s).await.map_err(|_| error),
-            }
-        }
-    };
+    keep(run, key, &place, said).await;
     if has_effect && end.is_err() {
         run.change.set(Change::Kept);
     }
+    end
+}
+
+/// Writes what a handler left over the record of the call that runs, or removes that.
+async fn keep(run: &Run<'_>, key: &CallKey, place: &str, said: Option<Said>) {
+    let state = &run.pipeline.ports.state;
+    let ended = || async { state.put(place, &Said::Ended.encode(), key.ttl_s).await };
+    let written = match said.map(|said| said.encode()) {
+        None => state.remove(place).await,
+        // It fits where the record of the call that runs is.
+        Some(bytes) if bytes.len() > LONGEST => ended().await,
+        Some(bytes) => match state.put(place, &bytes, key.ttl_s).await {
+            Ok(()) => Ok(()),
+            Err(error) => ended().await.map_err(|_| error),
+        },
+    };
     if let Err(error) = written {
         let Subject { tool, request_id, .. } = run.subject();
         let error = run.pipeline.secrets.strike_error(error);
         tracing::warn!(target: TARGET, tool, request_id, %error, detail = error.source, "the record of the call cannot be written: the same call, sent again, is told that it was interrupted");
     }
-    end
 }
 
 /// What an earlier call of a script left, for whoever wants to know before stage *execute*; `None` where there is nothing.

@@ -27,9 +27,9 @@ use crate::{
     Json,
     fault::{Fault, FaultResult, Stage},
     pipeline::{
-        dialogue::Binding,
-        identity::canonical,
-        run::{Run, missing_variable},
+        call::dialogue::Binding,
+        call::identity::canonical,
+        call::run::{Run, missing_variable},
     },
 };
 

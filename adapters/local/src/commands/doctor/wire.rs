@@ -453,27 +453,7 @@ impl Wire {
                 found = Some(Finding::fault(Side::Server, "server-request", what, remedy));
             }
             if events.response.is_none() && is_success {
-                found = Some(match response.end {
-                    BodyEnd::TooLong => too_long(),
-                    BodyEnd::Late => Finding::fault(
-                        Side::Server,
-                        "stream-without-response",
-                        format!("a stream had no response within {} s", self.limit.as_secs()),
-                        "Send the response, and end the stream.",
-                    ),
-                    _ if events.is_broken => Finding::fault(
-                        Side::Server,
-                        "body-not-json",
-                        "an event of a stream is not JSON",
-                        "Send one message of JSON-RPC as the data of each event.",
-                    ),
-                    _ => Finding::fault(
-                        Side::Server,
-                        "stream-cut-off",
-                        "a stream ended before the response: the client waits or fails",
-                        "Send the response as the last event. A proxy that buffers or cuts long answers does this, too: look at its time-outs.",
-                    ),
-                });
+                found = Some(self.no_response(response, &events));
             }
             events.response
         } else {
@@ -504,6 +484,31 @@ impl Wire {
             self.add(finding);
         }
         reply
+    }
+
+    /// Why a stream has no response.
+    fn no_response(&self, response: &ProbeResponse, events: &EventReader) -> Finding {
+        match response.end {
+            BodyEnd::TooLong => too_long(),
+            BodyEnd::Late => Finding::fault(
+                Side::Server,
+                "stream-without-response",
+                format!("a stream had no response within {} s", self.limit.as_secs()),
+                "Send the response, and end the stream.",
+            ),
+            _ if events.is_broken => Finding::fault(
+                Side::Server,
+                "body-not-json",
+                "an event of a stream is not JSON",
+                "Send one message of JSON-RPC as the data of each event.",
+            ),
+            _ => Finding::fault(
+                Side::Server,
+                "stream-cut-off",
+                "a stream ended before the response: the client waits or fails",
+                "Send the response as the last event. A proxy that buffers or cuts long answers does this, too: look at its time-outs.",
+            ),
+        }
     }
 
     /// Why the body of a successful answer is not a response.

@@ -188,81 +188,116 @@ pub(crate) fn check(folder: &Path, app: &App, selection: &Selection, is_build: b
 }
 
 fn compare(of: Deployment<'_>, selection: &Selection, local: &str, app: &App, needs: &needs::Needs) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    let mut say = |severity, message: String, help: String| found.push(diagnostic(of.file(), severity, message, &help));
-    let databases = of.named("d1_databases", "binding");
-    for (binding, who) in needs.d1.iter().filter(|(binding, _)| !databases.contains(&binding.as_str())) {
-        let help = format!("Add {} and `database_name`.", of.entry("d1_databases", &[("binding", binding)]));
-        say(Severity::Error, format!("{of} has no D1 binding `{binding}`, which {who} needs"), help);
+    let mut found = Findings { of, list: Vec::new() };
+    found.bindings(needs);
+    found.stores(needs);
+    found.platform(selection, needs);
+    found.variables(local, app, needs);
+    found.list
+}
+
+/// What is wrong with a deployment.
+struct Findings<'a> {
+    of: Deployment<'a>,
+    list: Vec<Diagnostic>,
+}
+
+impl Findings<'_> {
+    fn say(&mut self, severity: Severity, message: String, help: &str) {
+        self.list.push(diagnostic(self.of.file(), severity, message, help));
     }
-    let hyperdrives = of.named("hyperdrive", "binding");
-    let of_variables = needs.servers.iter().filter_map(|(name, (connector, who))| {
-        let value = of.own("vars")?.get(name)?.as_str()?;
-        Some((connector.binding_in(value)?.ok()?, who))
-    });
-    let wanted = needs.hyperdrives.iter().map(|(binding, who)| (binding.as_str(), who)).chain(of_variables);
-    for (binding, who) in wanted.filter(|(binding, _)| !hyperdrives.contains(binding)) {
-        let entry = of.entry("hyperdrive", &[("binding", binding)]);
-        let help = format!("Add {entry} and the `id` that `wrangler hyperdrive create` says.");
-        say(Severity::Error, format!("{of} has no Hyperdrive binding `{binding}`, which {who} needs"), help);
+
+    /// The databases that adapters need.
+    fn bindings(&mut self, needs: &needs::Needs) {
+        let of = self.of;
+        let databases = of.named("d1_databases", "binding");
+        for (binding, who) in needs.d1.iter().filter(|(binding, _)| !databases.contains(&binding.as_str())) {
+            let help = format!("Add {} and `database_name`.", of.entry("d1_databases", &[("binding", binding)]));
+            self.say(Severity::Error, format!("{of} has no D1 binding `{binding}`, which {who} needs"), &help);
+        }
+        let hyperdrives = of.named("hyperdrive", "binding");
+        let of_variables = needs.servers.iter().filter_map(|(name, (connector, who))| {
+            let value = of.own("vars")?.get(name)?.as_str()?;
+            Some((connector.binding_in(value)?.ok()?, who))
+        });
+        let wanted = needs.hyperdrives.iter().map(|(binding, who)| (binding.as_str(), who)).chain(of_variables);
+        for (binding, who) in wanted.filter(|(binding, _)| !hyperdrives.contains(binding)) {
+            let entry = of.entry("hyperdrive", &[("binding", binding)]);
+            let help = format!("Add {entry} and the `id` that `wrangler hyperdrive create` says.");
+            self.say(Severity::Error, format!("{of} has no Hyperdrive binding `{binding}`, which {who} needs"), &help);
+        }
     }
-    if let Some(tool) = needs.caching.as_ref().filter(|_| !of.named("kv_namespaces", "binding").contains(&CACHE)) {
-        let help = format!("Add {}; without it, each isolate caches for itself.", of.entry("kv_namespaces", &[("binding", CACHE)]));
-        say(Severity::Warning, format!("{of} has no KV binding `{CACHE}`, in which the tool `{tool}` would cache"), help);
+
+    /// Where results are cached, and calls counted and recorded.
+    fn stores(&mut self, needs: &needs::Needs) {
+        let of = self.of;
+        if let Some(tool) = needs.caching.as_ref().filter(|_| !of.named("kv_namespaces", "binding").contains(&CACHE)) {
+            let help = format!("Add {}; without it, each isolate caches for itself.", of.entry("kv_namespaces", &[("binding", CACHE)]));
+            self.say(Severity::Warning, format!("{of} has no KV binding `{CACHE}`, in which the tool `{tool}` would cache"), &help);
+        }
+        let objects = of.own("durable_objects").and_then(|objects| objects.get("bindings"));
+        if let Some(tools) = needs.state.as_ref().filter(|_| !config::named(objects, "name").contains(&STATE)) {
+            let help = format!(
+                "Add {}, and `migrations` with a `tag` and {}. Without it, limits are not exact, and an idempotent handler may run once on \
+                 each isolate: see docs/limits.md and docs/idempotency.md.",
+                of.entry("durable_objects.bindings", &[("name", STATE), ("class_name", STATE_CLASS)]),
+                of.member("new_sqlite_classes", &format!("[\"{STATE_CLASS}\"]"))
+            );
+            let message = format!("{of} has no Durable Object binding `{STATE}`, which counts and records the calls of {tools}");
+            self.say(Severity::Warning, message, &help);
+        }
     }
-    let objects = of.own("durable_objects").and_then(|objects| objects.get("bindings"));
-    if let Some(tools) = needs.state.as_ref().filter(|_| !config::named(objects, "name").contains(&STATE)) {
-        let help = format!(
-            "Add {}, and `migrations` with a `tag` and {}. Without it, limits are not exact, and an idempotent handler may run once on each isolate: see \
-             docs/limits.md and docs/idempotency.md.",
-            of.entry("durable_objects.bindings", &[("name", STATE), ("class_name", STATE_CLASS)]),
-            of.member("new_sqlite_classes", &format!("[\"{STATE_CLASS}\"]"))
-        );
-        let message = format!("{of} has no Durable Object binding `{STATE}`, which counts and records the calls of {tools}");
-        say(Severity::Warning, message, help);
+
+    /// How the platform behaves, and what becomes of the log.
+    fn platform(&mut self, selection: &Selection, needs: &needs::Needs) {
+        let of = self.of;
+        // What an environment only inherits is said of the top level, where that is looked at.
+        let is_said = *selection == Selection::All && !COMPATIBLE.iter().any(|key| of.is_own(key));
+        if let Some((what, without)) = NEEDED.iter().find_map(|behaviour| behaviour.missing(of)).filter(|_| !is_said) {
+            let help = format!("Set `compatibility_date` to {OLDEST} or later, and remove flags that turn this off.");
+            self.say(Severity::Error, format!("{of} has the {what}, with which {without}"), &help);
+        }
+        if let (Some(tool), Some(why)) = (&needs.audit, loses_log(of)) {
+            let enable = format!("{} with {}", of.table("observability"), of.member("enabled", "true"));
+            let help =
+                format!("Add {enable}, or `tail_consumers`, or `logpush`. Without them, a line is seen only while `wrangler tail` runs.");
+            self.say(Severity::Warning, format!("{of} {why}: audit lines of the tool `{tool}` are lost"), &help);
+        }
     }
-    // What an environment only inherits is said of the top level, where that is looked at.
-    let is_said = *selection == Selection::All && !COMPATIBLE.iter().any(|key| of.is_own(key));
-    if let Some((what, without)) = NEEDED.iter().find_map(|behaviour| behaviour.missing(of)).filter(|_| !is_said) {
-        let help = format!("Set `compatibility_date` to {OLDEST} or later, and remove flags that turn this off.");
-        say(Severity::Error, format!("{of} has the {what}, with which {without}"), help);
+
+    /// What the app reads as variables. `local` is the text of the file that sets them on this machine.
+    fn variables(&mut self, local: &str, app: &App, needs: &needs::Needs) {
+        let of = self.of;
+        let vars = Vars(of);
+        if let Err(error) = telemetry::TraceSettings::of_app(app, &vars) {
+            let help = format!("Correct it in {}. With a wrong value, the Worker answers calls and sends no traces.", of.table("vars"));
+            self.say(Severity::Error, format!("{of} does not work: {error}"), &help);
+        }
+        let stored = of.named("secrets_store_secrets", "binding");
+        for name in &stored {
+            let own = || ["MILLRACE_", "OTEL_"].iter().any(|start| name.starts_with(start)).then(|| "Millrace".to_owned());
+            let Some(who) = needs.read_as_variables.get(*name).cloned().or_else(own) else { continue };
+            let message = format!("{of} binds `{name}` to the Secrets Store, and {who} reads it as a variable, which that binding is not");
+            let help = format!(
+                "Set it by `wrangler secret put {name}`, and name it in `required` of {}. Or write `{{{{ secret.{name} }}}}` in place of \
+                 `{{{{ env.{name} }}}}`: in an adapter and in `auth`, that reads the store.",
+                of.table("secrets")
+            );
+            self.say(Severity::Error, message, &help);
+        }
+        let required = of.own("secrets").and_then(|secrets| secrets.get("required")).and_then(Json::as_array);
+        let required: BTreeSet<&str> = required.into_iter().flatten().filter_map(Json::as_str).collect();
+        let local: BTreeSet<&str> = local.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name.trim()).collect();
+        let is_known = |name: &str| stored.contains(&name) || vars.var(name).is_some() || required.contains(name) || local.contains(name);
+        for (name, who) in needs.variables.iter().filter(|(name, _)| !is_known(name)) {
+            let help = format!(
+                "Set it in {}; a secret by `wrangler secret put {name}`, and name it in `required` of {}.",
+                of.table("vars"),
+                of.table("secrets")
+            );
+            self.say(Severity::Warning, format!("{of} does not set `{name}`, which {who} needs"), &help);
+        }
     }
-    if let (Some(tool), Some(why)) = (&needs.audit, loses_log(of)) {
-        let enable = format!("{} with {}", of.table("observability"), of.member("enabled", "true"));
-        let help =
-            format!("Add {enable}, or `tail_consumers`, or `logpush`. Without them, a line is seen only while `wrangler tail` runs.");
-        say(Severity::Warning, format!("{of} {why}: audit lines of the tool `{tool}` are lost"), help);
-    }
-    let vars = Vars(of);
-    if let Err(error) = telemetry::TraceSettings::of_app(app, &vars) {
-        let help = format!("Correct it in {}. With a wrong value, the Worker answers calls and sends no traces.", of.table("vars"));
-        say(Severity::Error, format!("{of} does not work: {error}"), help);
-    }
-    let stored = of.named("secrets_store_secrets", "binding");
-    for name in &stored {
-        let own = || ["MILLRACE_", "OTEL_"].iter().any(|start| name.starts_with(start)).then(|| "Millrace".to_owned());
-        let Some(who) = needs.read_as_variables.get(*name).cloned().or_else(own) else { continue };
-        let message = format!("{of} binds `{name}` to the Secrets Store, and {who} reads it as a variable, which that binding is not");
-        let help = format!(
-            "Set it by `wrangler secret put {name}`, and name it in `required` of {}. Or write `{{{{ secret.{name} }}}}` in place of \
-             `{{{{ env.{name} }}}}`: in an adapter and in `auth`, that reads the store.",
-            of.table("secrets")
-        );
-        say(Severity::Error, message, help);
-    }
-    let required = of.own("secrets").and_then(|secrets| secrets.get("required")).and_then(Json::as_array);
-    let required: BTreeSet<&str> = required.into_iter().flatten().filter_map(Json::as_str).collect();
-    let local: BTreeSet<&str> = local.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name.trim()).collect();
-    let is_known = |name: &str| stored.contains(&name) || vars.var(name).is_some() || required.contains(name) || local.contains(name);
-    for (name, who) in needs.variables.iter().filter(|(name, _)| !is_known(name)) {
-        let help = format!(
-            "Set it in {}; a secret by `wrangler secret put {name}`, and name it in `required` of {}.",
-            of.table("vars"),
-            of.table("secrets")
-        );
-        say(Severity::Warning, format!("{of} does not set `{name}`, which {who} needs"), help);
-    }
-    found
 }
 
 /// A behaviour of the platform: the flags that turn it on and off, the date from which it is on by itself, and what fails without it.

@@ -1,0 +1,36 @@
+//! How far the middleware of a call has come, and what is kept for those that observe its end.
+
+use core::cell::{Cell, RefCell};
+
+use crate::Json;
+
+/// How far the middleware of a call has come.
+#[derive(Default)]
+pub(in crate::pipeline) struct Chain {
+    /// How many entries let the call through.
+    pub(in crate::pipeline) passed: Cell<usize>,
+    /// Whether one of them ended it: the entry after those.
+    pub(in crate::pipeline) refused: Cell<bool>,
+    /// What those that observe are shown; nothing where none does.
+    pub(in crate::pipeline) seen: RefCell<Option<Seen>>,
+}
+
+/// What is kept of a call for those that observe it.
+pub(in crate::pipeline) struct Seen {
+    pub(in crate::pipeline) inputs: Json,
+    pub(in crate::pipeline) ctx: Json,
+    pub(in crate::pipeline) result: Json,
+    /// Whether one of them looks at the result.
+    pub(in crate::pipeline) wants_result: bool,
+}
+
+impl Chain {
+    /// Keeps the result for those that look at it; asks for it only where there are any.
+    pub(in crate::pipeline) fn keep_result(&self, result: impl FnOnce() -> Json) {
+        if let Some(seen) = &mut *self.seen.borrow_mut()
+            && seen.wants_result
+        {
+            seen.result = result();
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Who asks, where no tool is called: for the app as a whole, for a prompt or a resource with `require_scope`, and for a list of what can be
+//! called.
+//!
+//! The plugin runs as in stage *authenticate*, with the limits of a tool that has it, and is told of no tool.
+
+use alloc::{boxed::Box, string::String, vec::Vec};
+
+use serde_json::Map;
+
+use crate::pipeline::{
+    call::call_end::{CallEnd, CallFailure},
+    call::callable::Callable,
+    call::caller::Caller,
+    call::dialogue::Rounds,
+    call::names::shown,
+    call::observed::observed,
+    call::record::{Record, Subject},
+    call::run::{NO_TOOL, Run, Work},
+    call::scopes::Operation,
+    call::told::told,
+    call::{Call, Trace},
+    isolate::runtime::Pipeline,
+    stage::Stage,
+    stages::authenticate,
+    stages::middleware,
+    stages::resolve,
+};
+use crate::{
+    Json,
+    app::{Auth, ContextSettings, ErrorStyle, Errors, Execute, Limits, OnExceed, OnTooMany, ScriptLimits, SearchIndex, SignIn, Tool},
+    fault::{Fault, FaultResult, Refusal, Remedy},
+    headers::Headers,
+    ports::RunningCall,
+};
+
+/// The limits where no tool has any: the defaults of `limits`.
+const LIMITS: Limits = Limits {
+    timeout_ms: 30_000,
+    output_bytes: 1 << 20,
+    on_exceed: OnExceed::Error,
+    rate: None,
+    concurrency: None,
+    script: ScriptLimits { loops: 1_000_000, memory_bytes: 64 << 20, output_bytes: 1 << 20 },
+};
+
+impl Pipeline {
+    /// Lets a caller have a prompt or a resource, or not. `name` is for the log.
+    ///
+    /// # Errors
+    /// Those of stage *authenticate*, and `FORBIDDEN` where a scope is missing.
+    pub async fn admit(&self, caller: Caller<'_>, name: &str, operation: Operation<'_>) -> FaultResult<()> {
+        let Some(scopes) = operation.scopes else { return Ok(()) };
+        let Some(auth) = &self.app.feature_auth else { return Err(authenticate::refused("the bundle has no `auth` for it")) };
+        let gate = gate(name, auth, LIMITS);
+        let record = Record::unobserved(self);
+        let run = begin(self, caller, &gate, operation, &record);
+        let outcome = match ask(&run, auth).await {
+            Ok(principal) => middleware::require_scope(&run, Stage::Authenticate, principal.as_ref(), scopes).map_err(CallFailure::from),
+            Err(why) => Err(why),
+        };
+        outcome.map_err(|why| {
+            let why = run.secrets().strike_failed(told(&run, why));
+            record.failed(self, Subject { tool: name, request_id: caller.request_id, method: caller.method }, &why);
+            let (CallFailure::Fault(fault) | CallFailure::Reply(fault)) = why;
+            fault
+        })
+    }
+
+    /// The principal that an `auth` finds. What is not the caller's fault is logged. `like` is a tool that has this `auth`.
+    ///
+    /// # Errors
+    /// It refuses the caller, or cannot tell.
+    pub(in crate::pipeline) async fn identify(&self, caller: Caller<'_>, auth: &Auth, like: Option<&Tool>) -> FaultResult<Option<Json>> {
+        // Anybody can send any method.
+        let method = shown(caller.method);
+        let asker = Caller { method: &method, ..caller };
+        let gate = gate(&method, auth, like.map_or(LIMITS, |tool| Limits { rate: None, concurrency: None, ..tool.limits.clone() }));
+        let record = Record::unobserved(self);
+        let run = begin(self, asker, &gate, Operation::default(), &record);
+        let why = match ask(&run, auth).await {
+            Ok(principal) => return Ok(principal),
+            Err(why) => run.secrets().strike_failed(told(&run, why)),
+        };
+        if matches!(&why, CallFailure::Fault(fault) | CallFailure::Reply(fault) if fault.remedy != Remedy::Caller) {
+            self.refuse(caller, &why);
+        }
+        let (CallFailure::Fault(fault) | CallFailure::Reply(fault)) = why;
+        Err(fault)
+    }
+
+    /// Those who can tell who calls the app, each with a tool that asks it.
+    pub(in crate::pipeline) fn entrances(&self) -> impl Iterator<Item = (&Auth, Option<&Tool>)> {
+        let of_tools = || {
+            let tools = self.app.authorization.entrances.iter().filter_map(|place| self.app.tools.get(*place as usize));
+            tools.filter_map(|tool| Some((tool.auth.as_ref()?, Some(tool))))
+        };
+        let of_features = self.app.feature_auth.as_ref().filter(|auth| auth.tells_callers());
+        let of_features = of_features.filter(|auth| !of_tools().any(|(known, _)| known == *auth)).map(|auth| (auth, None));
+        of_tools().chain(of_features)
+    }
+
+    /// Whether a request that calls nothing with an `auth` of its own needs a look at its caller before it is answered.
+    #[must_use]
+    pub fn asks_at_the_entrance(&self, headers: &Headers) -> bool {
+        self.app.authorization.sign_in == SignIn::Required
+            || authenticate::sends_credentials(headers, self.entrances().map(|(auth, _)| auth))
+    }
+
+    /// Tells the log of a caller that was not let in.
+    fn refuse(&self, caller: Caller<'_>, why: &CallFailure) {
+        let method = shown(caller.method);
+        let subject = Subject { tool: &method, request_id: caller.request_id, method: &method };
+        Record::unobserved(self).failed(self, subject, why);
+    }
+}
+
+impl<'a> Callable<'a> {
+    /// Lets a caller into the app, or not: one of its plugins has to know it. Nobody is refused at what is open because no plugin could tell.
+    ///
+    /// # Errors
+    /// That of the plugin which says most about the caller, with the scopes of the whole app.
+    pub async fn enter(&self) -> FaultResult<()> {
+        let pipeline: &'a Pipeline = self.pipeline;
+        let authorization = &pipeline.app.authorization;
+        let is_required = authorization.sign_in == SignIn::Required;
+        let mut refused: Option<Box<Fault>> = None;
+        for (auth, like) in pipeline.entrances() {
+            let fault = match self.ask(auth, like).await {
+                Ok(None) if is_required => authenticate::nobody(),
+                Ok(_) => return Ok(()),
+                Err(fault) => fault,
+            };
+            let is_plain = matches!(fault.refusal, Some(Refusal::Unauthorized)) && fault.remedy == Remedy::Caller;
+            if !is_plain && !is_required {
+                return Ok(());
+            }
+            if refused.is_none() || !is_plain {
+                refused = Some(fault);
+            }
+        }
+        let Some(mut fault) = refused else { return Ok(()) };
+        let mut scopes = authorization.scopes.clone();
+        match &fault.refusal {
+            Some(Refusal::Unauthorized) => fault.scopes = scopes,
+            Some(Refusal::Forbidden(missing)) if !missing.is_empty() => {
+                let others: Vec<String> = missing.iter().filter(|scope| !scopes.contains(scope)).cloned().collect();
+                scopes.extend(others);
+                fault.scopes = scopes;
+            }
+            _ => {}
+        }
+        let why = CallFailure::Fault(fault);
+        // What the operator has to mend is in the log already.
+        if matches!(&why, CallFailure::Fault(fault) if fault.remedy == Remedy::Caller) {
+            pipeline.refuse(self.caller, &why);
+        }
+        let (CallFailure::Fault(fault) | CallFailure::Reply(fault)) = why;
+        Err(fault)
+    }
+}
+
+/// Stands where the pipeline has a tool.
+fn gate(name: &str, auth: &Auth, limits: Limits) -> Tool {
+    Tool {
+        name: name.into(),
+        path: String::new(),
+        descriptor: String::new(),
+        listed: false,
+        auth: Some(auth.clone()),
+        inputs: Vec::new(),
+        input_schema: None,
+        context: ContextSettings::default(),
+        middleware: Vec::new(),
+        confirm: None,
+        idempotency: None,
+        output: None,
+        as_is: Vec::new(),
+        returns: None,
+        map_input: None,
+        execute: Execute::Search(SearchIndex::default()),
+        map_output: None,
+        cache: None,
+        sync: None,
+        errors: Errors { style: ErrorStyle::Protocol, expose: false, on: Vec::new() },
+        limits,
+        crosses_tenants: false,
+        on_too_many: OnTooMany::Error,
+        results_as_rows: false,
+    }
+}
+
+fn begin<'a>(pipeline: &'a Pipeline, caller: Caller<'a>, gate: &'a Tool, operation: Operation<'a>, record: &'a Record) -> Run<'a> {
+    let call = Call {
+        method: caller.method,
+        tool: &gate.name,
+        arguments: Map::new(),
+        request_id: caller.request_id,
+        trace: Trace::default(),
+        headers: caller.headers,
+        platform_caller: caller.platform_caller,
+        protocol: caller.protocol,
+        deadline_ms: caller.deadline_ms,
+        cancel: caller.cancel,
+        listener: None,
+        rounds: Rounds::default(),
+        operation,
+    };
+    const NOTHING: &SearchIndex = &SearchIndex { words: Vec::new() };
+    resolve::begin(pipeline, &call, record, NO_TOOL, gate, Work::Search(NOTHING))
+}
+
+async fn ask(run: &Run<'_>, auth: &Auth) -> Result<Option<Json>, CallFailure> {
+    run.pipeline.deployment.refresh(Some(run.signal.deadline_ms())).await;
+    let running = RunningCall { tool: &run.tool.name, request_id: run.request_id, deadline_ms: run.signal.deadline_ms() };
+    let authenticated = run.at(Stage::Authenticate, authenticate::authenticate(run, auth));
+    match observed(run.pipeline.ports.observer.as_deref(), running, authenticated).await {
+        Ok(principal) => Ok(principal),
+        Err(CallEnd::Failed(why)) => Err(why),
+        // A plugin that asks has been refused as wrong.
+        Err(CallEnd::Asks) => Err(authenticate::refused("the plugin asks its caller").into()),
+    }
+}

@@ -1,0 +1,10 @@
+//! What the calls of an isolate share.
+
+pub(super) mod connections;
+pub(super) mod database;
+pub(super) mod deployment;
+pub(super) mod epochs;
+pub(super) mod gates;
+pub(super) mod runtime;
+pub(super) mod schemas;
+pub(super) mod window;

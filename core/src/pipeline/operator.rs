@@ -1,0 +1,4 @@
+//! What an operator asks about an app: nobody calls a tool there.
+
+pub(super) mod description;
+pub(super) mod rehearsal;

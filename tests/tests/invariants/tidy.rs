@@ -1,0 +1,135 @@
+//! What the sources hold themselves to, so that one thing stands in one place and a function fits on a screen.
+
+use std::{collections::BTreeSet, fs, path::PathBuf};
+
+use millrace_tests::case::root;
+use syn::{spanned::Spanned as _, visit::Visit};
+
+/// The most lines of a function, from its name to its last brace.
+const MOST_LINES: usize = 70;
+
+/// The sources of the crates, without their tests.
+fn product() -> Vec<PathBuf> {
+    let adapters = fs::read_dir(root().join("adapters")).unwrap().map(|entry| entry.unwrap().path());
+    let engine = ["counters", "native"].map(|name| root().join("engine").join(name));
+    let crates = ["core", "bundler", "languages", "grants"].map(|name| root().join(name)).into_iter().chain(adapters).chain(engine);
+    let files = crates.map(|folder| folder.join("src")).filter(|folder| folder.is_dir()).flat_map(|folder| super::sources(&folder));
+    files.filter(|file| !file.ends_with("tests.rs") && !file.components().any(|part| part.as_os_str() == "tests")).collect()
+}
+
+/// The functions of a file that are too long or take a tuple.
+#[derive(Default)]
+struct Functions {
+    long: Vec<String>,
+    tuples: Vec<String>,
+}
+
+impl Functions {
+    fn look(&mut self, signature: &syn::Signature, block: Option<&syn::Block>) {
+        let name = &signature.ident;
+        let lines = block.map_or(0, |block| block.span().end().line + 1 - signature.span().start().line);
+        if lines > MOST_LINES {
+            self.long.push(format!("{name}, {lines} lines"));
+        }
+        let is_tuple = |input: &syn::FnArg| matches!(input, syn::FnArg::Typed(typed) if is_tuple(&typed.ty));
+        if signature.inputs.iter().any(is_tuple) {
+            self.tuples.push(name.to_string());
+        }
+    }
+}
+
+fn is_tuple(kind: &syn::Type) -> bool {
+    match kind {
+        syn::Type::Tuple(tuple) => tuple.elems.len() > 1,
+        syn::Type::Reference(reference) => is_tuple(&reference.elem),
+        _ => false,
+    }
+}
+
+/// Whether an item is there for tests alone.
+fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        let is_cfg = || attribute.meta.require_list().is_ok_and(|list| list.tokens.to_string().starts_with("test"));
+        attribute.path().is_ident("test") || (attribute.path().is_ident("cfg") && is_cfg())
+    })
+}
+
+impl<'ast> Visit<'ast> for Functions {
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        if !is_for_tests(&item.attrs) {
+            syn::visit::visit_item_mod(self, item);
+        }
+    }
+
+    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
+        if !is_for_tests(&item.attrs) {
+            self.look(&item.sig, Some(&item.block));
+            syn::visit::visit_item_fn(self, item);
+        }
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
+        self.look(&item.sig, Some(&item.block));
+        syn::visit::visit_impl_item_fn(self, item);
+    }
+
+    fn visit_trait_item_fn(&mut self, item: &'ast syn::TraitItemFn) {
+        self.look(&item.sig, item.default.as_ref());
+        syn::visit::visit_trait_item_fn(self, item);
+    }
+}
+
+#[test]
+fn functions_are_short_and_take_what_belongs_together() {
+    let (mut long, mut tuples) = (Vec::new(), Vec::new());
+    let files = product();
+    assert!(files.len() > 500, "only {} files were found: the test sees too little", files.len());
+    for file in files {
+        let parsed = syn::parse_file(&fs::read_to_string(&file).unwrap()).unwrap();
+        let mut functions = Functions::default();
+        functions.visit_file(&parsed);
+        let place = |name: &String| format!("{}: {name}", file.strip_prefix(root()).unwrap().display());
+        long.extend(functions.long.iter().map(place));
+        tuples.extend(functions.tuples.iter().map(place));
+    }
+    assert!(long.is_empty(), "a function has at most {MOST_LINES} lines:\n{}", long.join("\n"));
+    assert!(tuples.is_empty(), "a parameter is one thing, which has a name; a tuple has none:\n{}", tuples.join("\n"));
+}
+
+/// What one place does for all: a text of the sources that shows it, and the most files that may have it.
+const ONCE: [(&str, usize); 2] = [
+    // URLs are taken apart by the core.
+    (r#"split_once("://")"#, 2),
+    // The calendar is that of `jiff`.
+    ("146_097", 1),
+];
+
+#[test]
+fn one_place_does_it_for_all() {
+    for (text, most) in ONCE {
+        let found: BTreeSet<String> = product()
+            .into_iter()
+            .filter(|file| fs::read_to_string(file).unwrap().contains(text))
+            .map(|file| file.strip_prefix(root()).unwrap().display().to_string())
+            .collect();
+        assert!(found.len() <= most, "`{text}` stands in {} files, and {most} may have it: {found:#?}", found.len());
+    }
+}
+
+/// The most files outside `languages/` that tell one language of statements from another.
+const MOST_THAT_KNOW_LANGUAGES: usize = 8;
+
+#[test]
+fn languages_are_known_in_one_place() {
+    let is_outside = |file: &PathBuf| !file.starts_with(root().join("languages"));
+    let knows = |file: &PathBuf| {
+        let text = fs::read_to_string(file).unwrap();
+        ["Dialect::", "ParamStyle::", "Language::"].iter().any(|name| text.contains(name))
+    };
+    let found: Vec<String> = product()
+        .into_iter()
+        .filter(|file| is_outside(file) && knows(file))
+        .map(|file| file.strip_prefix(root()).unwrap().display().to_string())
+        .collect();
+    assert!(found.len() <= MOST_THAT_KNOW_LANGUAGES, "{} files tell languages apart: {found:#?}", found.len());
+}
