@@ -23,8 +23,9 @@ pub(crate) mod transaction;
 
 pub(crate) use address::connection_pairs;
 pub(crate) use bind::Parameter;
+pub(crate) use millrace_languages::pieces::is_word;
 pub(crate) use server_error::{
     NO_STATEMENT_LEFT, NO_TABLE, ServerError, UNKNOWN_SETTING, UNKNOWN_STATEMENT, number_of, of_login, of_statement,
 };
 pub(crate) use session::{Session, Transaction};
-pub(crate) use statement::{Checked, Token, calls_function, check, is_word, token};
+pub(crate) use statement::{Checked, Token, calls_function, check, token};
