@@ -1,0 +1,111 @@
+//! Parts of apps, each with nothing but what has to be there.
+
+use millrace_core::app::{
+    Adapter, App, Authorization, BatchLimits, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute, Identity, Input, InputKind, Limits,
+    OnExceed, OnTooMany, ScriptLimits, Server, Tool,
+};
+
+/// An app without anything, version 1.
+#[must_use]
+pub fn app(name: &str) -> App {
+    App {
+        name: name.to_owned(),
+        version: "1".to_owned(),
+        identity: Identity::default(),
+        instructions: None,
+        server: Server { port: 1, path: "/mcp".to_owned(), cors_origins: Vec::new(), hosts: Vec::new(), body_limit: 1 << 20 },
+        authorization: Authorization::default(),
+        feature_auth: None,
+        batch: BatchLimits::default(),
+        env: Vec::new(),
+        secrets: Vec::new(),
+        required: Vec::new(),
+        fetch_allow: Vec::new(),
+        telemetry: true,
+        adapters: Vec::new(),
+        scripts: Vec::new(),
+        logs: false,
+        epochs: Vec::new(),
+        presenters: Vec::new(),
+        tools: Vec::new(),
+        prompts: Vec::new(),
+        resources: Vec::new(),
+        skills: Vec::new(),
+    }
+}
+
+/// An adapter; its connection string is text.
+#[must_use]
+pub fn adapter(name: &str, connector: &str, connection_string: &str) -> Adapter {
+    Adapter {
+        name: name.to_owned(),
+        connector: connector.to_owned(),
+        connection_string: EnvTemplate(vec![EnvPart::Text(connection_string.to_owned())]),
+        options: Vec::new(),
+        timeout_ms: 2_000,
+        max_rows: 100,
+        read_only: false,
+        seed: None,
+        session: Vec::new(),
+        tenant: None,
+        databases: None,
+    }
+}
+
+/// A tool without inputs.
+#[must_use]
+pub fn tool(name: &str, execute: Execute) -> Tool {
+    Tool {
+        name: name.to_owned(),
+        path: name.to_owned(),
+        descriptor: "{}".to_owned(),
+        listed: true,
+        context: Default::default(),
+        middleware: Vec::new(),
+        auth: None,
+        inputs: Vec::new(),
+        map_input: None,
+        execute,
+        map_output: None,
+        cache: None,
+        errors: Errors { style: ErrorStyle::Result, expose: false, on: Vec::new() },
+        limits: Limits {
+            timeout_ms: 5_000,
+            output_bytes: 1 << 18,
+            on_exceed: OnExceed::Error,
+            rate: None,
+            concurrency: None,
+            script: ScriptLimits { loops: 1_000_000, memory_bytes: 1 << 20, output_bytes: 1 << 20 },
+        },
+        idempotency: None,
+        sync: None,
+        crosses_tenants: false,
+        on_too_many: OnTooMany::Error,
+        results_as_rows: false,
+        input_schema: None,
+        confirm: None,
+        output: None,
+        as_is: Vec::new(),
+        returns: None,
+    }
+}
+
+/// An input that has to be given.
+#[must_use]
+pub fn input(name: &str, kind: InputKind) -> Input {
+    Input {
+        name: name.to_owned(),
+        kind,
+        optional: false,
+        nullable: false,
+        default: None,
+        allowed: Vec::new(),
+        min: None,
+        max: None,
+        pattern: None,
+        format: None,
+        items: None,
+        fields: Vec::new(),
+        header: None,
+    }
+}
