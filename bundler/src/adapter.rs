@@ -16,7 +16,7 @@ use crate::{
     names::{all_of, is_name, meant, nearest, one_of},
     script::{AppPart, ScriptReference},
     source::Source,
-    statement::{Dialect, TenantRule},
+    statement::TenantRule,
     tree::{Item, MAX_EMBEDDED, is_yaml, parent, stem},
     yaml::{Data, Document, Entry, Node},
 };
@@ -389,7 +389,7 @@ fn options(
 
 /// Whether `options.allow` of a language names what is refused otherwise.
 const fn takes_names(language: Language) -> bool {
-    matches!(language, Language::Arguments | Language::Documents)
+    language.form().takes_allowed()
 }
 
 fn wrong(compiler: &mut Compiler<'_>, document: &Document, entry: &Entry, help: &str) {
@@ -457,7 +457,7 @@ impl Adapters {
     }
 
     fn set_tenant(&mut self, compiler: &mut Compiler<'_>, document: &Document, adapter: &mut Adapter) {
-        let dialect = find(&adapter.connector).and_then(|known| Dialect::of(known.language));
+        let dialect = find(&adapter.connector).and_then(|known| known.language.dialect());
         let Some(rule) = tenant::read(compiler, document, &adapter.connector, dialect) else { return };
         let place = document.root.entry("tenant").map_or(0, |entry| entry.key_range.start);
         let place = document.source.place(place);

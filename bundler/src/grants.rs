@@ -5,9 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use millrace_catalogue::{Language, call_records, find};
-use millrace_core::app::{
-    Access, Adapter, App, Audit, AuditTable, EnvPart, EnvTemplate, MiddlewareAction, Piece, SESSION_ROLE, SessionTemplate, Statement, Tool,
+use millrace_catalogue::{call_records, find};
+use millrace_core::{
+    app::{
+        Access, Adapter, App, Audit, AuditTable, EnvPart, EnvTemplate, MiddlewareAction, Piece, SESSION_ROLE, SessionTemplate, Statement,
+        Tool,
+    },
+    url::{UrlParts, percent_decoded_strictly},
 };
 
 use crate::{
@@ -92,8 +96,8 @@ pub fn sections(asked: &Asked<'_>, found: &BTreeMap<usize, Found>) -> Vec<Sectio
         let mut reading = Reading { asked, section, dialect, found, of_adapter: &of_adapter, at };
         reading.tools();
         reading.scripts();
-        if let Some(dialect) = dialect {
-            found.grant(section, dialect);
+        if let Some(asked) = dialect.and_then(|dialect| dialect.facts().rights) {
+            found.grant(section, asked);
         } else {
             redis::connection(section, asked.variable, asked.app);
             section.finish_acl(&mut users);
@@ -106,10 +110,10 @@ impl Section {
     /// What is to be asked of the database, to know more.
     #[must_use]
     pub fn questions(&self) -> Vec<Question> {
-        let Some(dialect) = self.dialect else { return Vec::new() };
+        let Some(asked) = self.dialect.and_then(|dialect| dialect.facts().rights) else { return Vec::new() };
         let mut all = Rights::default();
         self.needs.iter().for_each(|need| all.extend(need.rights.clone()));
-        found::questions(&all, dialect)
+        found::questions(&all, asked)
     }
 
     fn note(&mut self, user: &str, place: &str, text: impl Into<String>, is_missing: bool) {
@@ -119,12 +123,7 @@ impl Section {
 
 /// The dialect of an adapter whose server has rights that statements grant, and whose statements are understood well enough.
 fn dialect_of(adapter: &Adapter) -> Option<Dialect> {
-    match find(&adapter.connector)?.language {
-        Language::Postgres => Some(Dialect::Postgres),
-        Language::MySql => Some(Dialect::MySql),
-        Language::ClickHouse => Some(Dialect::ClickHouse),
-        _ => None,
-    }
+    find(&adapter.connector)?.language.dialect().filter(|dialect| dialect.facts().rights.is_some())
 }
 
 /// What of an adapter's options decides who logs in, and where.
@@ -135,8 +134,8 @@ fn login_of(adapter: &Adapter) -> Vec<&(String, EnvTemplate)> {
 /// The database of ClickHouse that a table is of where a statement names none: the one of the adapter. `None` where the user's is meant, where a
 /// variable is not set, and where the caller decides.
 fn database_of(adapter: &Adapter, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
-    let is_clickhouse = find(&adapter.connector).is_some_and(|known| known.language == Language::ClickHouse);
-    if !is_clickhouse || adapter.databases.is_some() {
+    let is_of_adapter = dialect_of(adapter).and_then(|dialect| dialect.facts().rights).is_some_and(|rights| rights.is_of_adapters_database);
+    if !is_of_adapter || adapter.databases.is_some() {
         return None;
     }
     let text = |template: &EnvTemplate| {
@@ -151,12 +150,12 @@ fn database_of(adapter: &Adapter, variable: &dyn Fn(&str) -> Option<String>) -> 
     };
     let has_end = !matches!(adapter.connection_string.0.last(), Some(EnvPart::Secret(_)));
     let url = text(&adapter.connection_string).filter(|_| has_end);
-    let rest = url.as_deref().and_then(|url| url.split_once("://")).map_or("", |(_, rest)| rest);
+    let rest = url.as_deref().and_then(UrlParts::of).map_or("", |url| url.after_scheme);
     let (place, settings) = rest.split_once('?').unwrap_or((rest, ""));
     let path = place.split_once('/').map(|(_, path)| path);
     let of_query = settings.split('&').find_map(|pair| pair.strip_prefix("database="));
     let of_options = || adapter.options.iter().find(|(name, _)| name == "database").and_then(|(_, template)| text(template));
-    [path, of_query].into_iter().flatten().find(|name| !name.is_empty()).and_then(percent_decoded).or_else(of_options)
+    [path, of_query].into_iter().flatten().find(|name| !name.is_empty()).and_then(percent_decoded_strictly).or_else(of_options)
 }
 
 /// The user that a connection string, or an option, has written out.
@@ -170,32 +169,12 @@ fn user_of(adapter: &Adapter) -> Option<String> {
 
 fn user_of_url(adapter: &Adapter) -> Option<String> {
     let Some(EnvPart::Text(start)) = adapter.connection_string.0.first() else { return None };
-    let (_, rest) = start.split_once("://")?;
+    let rest = UrlParts::of(start)?.after_scheme;
     let end = rest.find([':', '@', '/', '?'])?;
     // Without an `@` behind it, it is the host: a password may come in between from elsewhere.
     let is_user = rest[end..].starts_with('@') || (rest[end..].starts_with(':') && adapter.connection_string.to_string().contains('@'));
-    let user = percent_decoded(&rest[..end])?;
+    let user = percent_decoded_strictly(&rest[..end])?;
     (is_user && !user.is_empty()).then_some(user)
-}
-
-fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        match (first, after) {
-            (b'%', [high, low, after @ ..]) => {
-                let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-                bytes.push(digit(*high)? * 16 + digit(*low)?);
-                rest = after;
-            }
-            (b'%', _) => return None,
-            _ => {
-                bytes.push(first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 fn session_role(adapter: &Adapter, variable: &dyn Fn(&str) -> Option<String>) -> Option<SessionRole> {
@@ -304,7 +283,7 @@ impl<'a> Reading<'a, '_> {
                 app.adapters.get(**index as usize).is_some_and(|adapter| match &reference.adapter {
                     Some(name) => adapter.name == *name,
                     None => {
-                        find(&adapter.connector).is_some_and(|known| Dialect::of(known.language).is_some()) || {
+                        find(&adapter.connector).is_some_and(|known| known.language.dialect().is_some()) || {
                             let text = (reference.part == AppPart::Statement).then_some(reference.name.as_str());
                             redis::may_be_for(adapter, text, self.asked.variable)
                         }

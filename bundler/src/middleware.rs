@@ -17,7 +17,6 @@ use crate::{
     names::{all_of, one_of},
     required_scopes::{REQUIRE_SCOPE, required_scopes},
     scope::{ContextShape, ToolScope},
-    statement::Dialect,
     tree::parent,
     yaml::{Document, Entry, Node},
 };
@@ -247,7 +246,7 @@ fn audit(compiler: &mut Compiler<'_>, document: &Document, node: &Node, scope: &
 fn audit_table(compiler: &mut Compiler<'_>, document: &Document, to: &Node, table: &Node, adapters: &mut Adapters) -> Option<AuditTable> {
     let used = adapters.find(compiler, document, to)?;
     let name = to.text().unwrap_or_default();
-    let Some(dialect) = Dialect::of(used.language?).filter(|dialect| *dialect != Dialect::PartiQl) else {
+    let Some(dialect) = used.language?.dialect().filter(|dialect| dialect.facts().takes_audit_rows) else {
         let help = "Name an adapter on a database of SQL.";
         compiler.error(document, to.range.clone(), format!("`{name}` has no tables"), help);
         return None;
@@ -285,7 +284,7 @@ fn audit_table(compiler: &mut Compiler<'_>, document: &Document, to: &Node, tabl
         );
         return None;
     }
-    let Some(statement) = dialect.insert(table.text().unwrap_or_default(), &AUDIT_COLUMNS) else {
+    let Some(statement) = dialect.facts().insert(table.text().unwrap_or_default(), &AUDIT_COLUMNS) else {
         let help = "Write `audit_log`, or `schema.audit_log`.";
         compiler.error(document, table.range.clone(), "`table` is not the name of a table", help);
         return None;

@@ -5,13 +5,16 @@
 //! the tokens around the placeholder decide and a warning says so. In no case does a value become part of the text.
 
 use millrace_core::app::{Access, Part, Statement};
+use millrace_languages::{
+    Judge,
+    lex::{self, Kind},
+};
 
 use crate::{Problem, placeholder};
 
 mod clickhouse;
 mod command;
 mod compiled;
-mod count;
 mod counted;
 mod declared;
 mod dialect;
@@ -20,7 +23,6 @@ mod doubt;
 mod effect;
 mod functions;
 mod json_text;
-mod lex;
 mod literal;
 mod lower;
 mod masked;
@@ -31,6 +33,7 @@ mod position;
 mod probe;
 mod problem;
 mod request;
+mod resolved;
 pub(crate) mod rights;
 mod searched;
 mod shown;
@@ -53,7 +56,8 @@ pub(crate) use json_text::document_of_json;
 pub use names::Names;
 pub use outline::{Constants, Outline, outline};
 pub(crate) use request::compile_request;
-pub use rights::{Columns, Known, KnownTable, Named, Privilege, Rights, rights};
+pub use resolved::{Known, KnownTable, Named};
+pub use rights::{Columns, Privilege, Rights, rights};
 pub(crate) use searched::{Searched, searched};
 pub use tables::{TableSet, Tables};
 pub(crate) use tenant::judge_script;
@@ -61,13 +65,12 @@ pub use tenant::{TenantRule, TenantTables};
 
 use compiled::{finished, push_text};
 use doubt::Doubts;
-use lex::Kind;
 use lower::{Fragment, PlaceholderName};
 use masked::MaskedStatement;
 use probe::Verdict;
 use problem::error;
+use resolved::{fold, last};
 use source::of_variable;
-use tenant::{fold, last};
 use tokens::Tokens;
 
 /// How placeholders are filled in.
@@ -101,7 +104,7 @@ pub fn compile<'a>(
         // What can be read of it is looked at all the same.
         for piece in &pieces {
             if let placeholder::Piece::Placeholder(placeholder) = piece {
-                problems.extend(source::resolve(placeholder, dialect, names).err());
+                problems.extend(source::resolve(placeholder, Some(dialect), names).err());
             }
         }
         problems.sort_by_key(|problem| (problem.range.start, problem.range.end));
@@ -152,7 +155,7 @@ fn bind(
     let masked = MaskedStatement::new(text, pieces);
     let all =
         lex::lex(&masked.text, dialect).map_err(|unread| vec![error(masked.place(unread.range()), unread.message(), unread.help())])?;
-    let mut tokens = Tokens { masked: &masked, all };
+    let mut tokens = Tokens::new(&masked, all);
     trim(&mut tokens);
     let Some(first) = tokens.significant().find(|&token| tokens.all[token].kind != Kind::Sign(b';')) else { return Err(vec![empty(text)]) };
     let mut lowered = lower::lower(&tokens, dialect, names);
@@ -164,9 +167,10 @@ fn bind(
     let words = words::look(&tokens, first, fragments, dialect);
     let doubts = Doubts { tokens: &tokens, dialect };
     // ClickHouse's own words say more than the parser, which knows few of its statements.
-    let reads_by_words = dialect == Dialect::ClickHouse && clickhouse::judge(&masked, &lowered, &tokens, &mut problems);
-    if problems.is_empty() && dialect == Dialect::PartiQl {
-        let judged = partiql::judge(&tokens, fragments);
+    let judge = dialect.facts().judge;
+    let reads_by_words = judge == Judge::WordsAndParser && clickhouse::judge(&masked, &lowered, &tokens, &mut problems);
+    if problems.is_empty() && judge == Judge::Words {
+        let judged = partiql::judge(&tokens, fragments, dialect);
         (access, tables) = (judged.access, judged.tables);
         problems.extend(judged.problems);
         warnings.extend(judged.warnings);
@@ -193,8 +197,8 @@ fn bind(
                 }
                 let has_env = fragments.iter().any(|fragment| matches!(fragment, Fragment::Env(_)));
                 // Of `ALTER … DELETE` and `UPDATE`, which every ClickHouse has, the parser knows nothing.
-                let is_mutation = dialect == Dialect::ClickHouse && tokens.is_word(Some(first), "ALTER");
-                let is_known = dialect == Dialect::ClickHouse || words.surely_reads;
+                let is_mutation = judge == Judge::WordsAndParser && tokens.is_word(Some(first), "ALTER");
+                let is_known = judge == Judge::WordsAndParser || words.surely_reads;
                 if !is_known && !words.is_command {
                     let reason = if has_env { "the text of a variable can be anything" } else { reason.as_str() };
                     doubt = Some(doubts.of_statement(&words, reason));
@@ -206,7 +210,7 @@ fn bind(
     }
     // A word of writes is a name where the first words decide.
     let reads_by_words = (reads_by_words || words.surely_reads) && words.can_be_held_to_reading();
-    if reads_by_words && problems.is_empty() && dialect != Dialect::PartiQl {
+    if reads_by_words && problems.is_empty() && judge != Judge::Words {
         (access, doubt) = (Access::Read, None);
     }
     if let Some(rule) = tenant.filter(|_| problems.is_empty()) {
@@ -249,24 +253,20 @@ fn second_statement(tokens: &Tokens<'_>, first: usize) -> Option<Problem> {
 /// Statements that take no bound values, whatever their grammar: the database would refuse them at the first call.
 fn takes_no_values(tokens: &Tokens<'_>, first: usize, fragments: &[Fragment], dialect: Dialect) -> Option<Problem> {
     let word = tokens.word(Some(first))?.to_ascii_uppercase();
-    let refused = match (word.as_str(), dialect) {
-        ("ALTER", Dialect::ClickHouse) => !tokens.significant().any(|token| tokens.is_any_word(Some(token), &["UPDATE", "DELETE"])),
-        ("SET" | "USE" | "KILL" | "SYSTEM" | "OPTIMIZE" | "EXISTS" | "DESCRIBE" | "DESC", Dialect::ClickHouse) => true,
-        ("ALTER" | "DROP" | "TRUNCATE" | "GRANT" | "REVOKE" | "ANALYZE" | "REINDEX" | "COMMENT", _) => true,
-        ("CREATE", _) => !tokens.significant().any(|token| tokens.is_word(Some(token), "SELECT")),
-        ("PRAGMA", Dialect::Sqlite) => true,
-        ("SET" | "RESET" | "COPY" | "LISTEN" | "NOTIFY" | "LOCK" | "CLUSTER" | "REFRESH", Dialect::Postgres) => true,
-        _ => false,
+    let refused = match word.as_str() {
+        "DROP" | "TRUNCATE" | "GRANT" | "REVOKE" | "ANALYZE" | "REINDEX" | "COMMENT" => true,
+        "CREATE" => !tokens.significant().any(|token| tokens.is_word(Some(token), "SELECT")),
+        word => (dialect.facts().takes_no_values)(word, tokens),
     };
     let slot = fragments.iter().find_map(|fragment| match fragment {
         Fragment::Slot { slot, .. } if refused => Some(slot),
         _ => None,
     })?;
-    let help = match (word.as_str(), dialect) {
+    let help = match word.as_str() {
         _ if let PlaceholderName::Variable(name) = &slot.named => &of_variable(name),
-        ("PRAGMA", _) => "use the table-valued form: `SELECT * FROM pragma_table_info({{ inputs.table }})`",
-        ("SET", _) => "use the function: `SELECT set_config('app.user', {{ inputs.user }}, true)`",
-        ("NOTIFY", _) => "use the function: `SELECT pg_notify('channel', {{ inputs.message }})`",
+        "PRAGMA" => "use the table-valued form: `SELECT * FROM pragma_table_info({{ inputs.table }})`",
+        "SET" => "use the function: `SELECT set_config('app.user', {{ inputs.user }}, true)`",
+        "NOTIFY" => "use the function: `SELECT pg_notify('channel', {{ inputs.message }})`",
         _ => "only statements that select or change rows accept values; write the value out",
     };
     Some(error(slot.place.clone(), format!("`{}` is in `{word} …`, which accepts no bound values", slot.label), help))
@@ -283,11 +283,11 @@ fn assemble(fragments: Vec<Fragment>, dialect: Dialect, access: Access) -> State
         }
     }
     Statement {
-        style: dialect.style(),
+        style: dialect.facts().style,
         text: finished(&parts, dialect),
         parts,
         access,
-        max_values: dialect.max_values(),
+        max_values: dialect.facts().max_values,
         document: Vec::new(),
     }
 }
@@ -297,106 +297,4 @@ fn empty(text: &str) -> Problem {
 }
 
 #[cfg(test)]
-mod tests {
-    use millrace_core::app::Input;
-
-    use super::*;
-
-    /// Shards of statements in which literals, comments and names open and close at any place.
-    const SHARDS: &[&str] = &[
-        "SELECT ",
-        " ",
-        "\n",
-        "{{ inputs.x }}",
-        "{{ inputs.x }}",
-        "'",
-        "''",
-        "\"",
-        "`",
-        "[",
-        "]",
-        "(",
-        ")",
-        ", ",
-        ".",
-        "--",
-        "-",
-        "/*",
-        "*/",
-        "/",
-        "*",
-        "#",
-        "$",
-        "$$",
-        "$x$",
-        "::",
-        ":",
-        "@",
-        "\\",
-        "E'",
-        "N'",
-        "U&'",
-        "_utf8mb4",
-        "DATE",
-        "INTERVAL ",
-        " IS NULL",
-        " FROM t",
-        "1",
-        "1e",
-        "a",
-        "é",
-        "=",
-        "|",
-        "<",
-    ];
-
-    #[test]
-    fn every_parameter_is_a_parameter_to_the_database_too() {
-        let mut seed = 5_u64;
-        let mut compiled = 0;
-        for round in 0..20_000 {
-            let text: String = (0..3 + round % 12)
-                .map(|_| {
-                    seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                    SHARDS[(seed >> 33) as usize % SHARDS.len()]
-                })
-                .collect();
-            for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::MySql, Dialect::ClickHouse, Dialect::PartiQl] {
-                let (pieces, problems) = placeholder::scan(&text);
-                if !problems.is_empty() {
-                    continue;
-                }
-                let masked = MaskedStatement::new(&text, pieces);
-                let Ok(all) = lex::lex(&masked.text, dialect) else { continue };
-                let tokens = Tokens { masked: &masked, all };
-                let input = Input {
-                    name: "x".to_owned(),
-                    kind: millrace_core::app::InputKind::String,
-                    optional: false,
-                    nullable: false,
-                    default: None,
-                    allowed: Vec::new(),
-                    min: None,
-                    max: None,
-                    pattern: None,
-                    format: None,
-                    items: None,
-                    fields: Vec::new(),
-                    header: None,
-                };
-                let lowered = lower::lower(&tokens, dialect, std::slice::from_ref(&input).into());
-                if !lowered.problems.is_empty() {
-                    continue;
-                }
-                let statement = assemble(lowered.fragments, dialect, Access::Write);
-                let binds = statement.parts.iter().filter(|part| matches!(part, Part::Bind(_))).count();
-                let finished = statement.text.expect("nothing depends on the call");
-                let again = lex::lex(&finished, dialect).unwrap_or_else(|unclosed| panic!("{text:?} became {finished:?}: {unclosed:?}"));
-                let parameters = again.iter().filter(|token| token.kind == Kind::Parameter).count();
-                assert_eq!(parameters, binds, "{dialect:?}: {text:?} became {finished:?}");
-                compiled += usize::from(binds > 0);
-            }
-        }
-        assert!(compiled > 1_000, "only {compiled} had a parameter");
-    }
-}
+mod tests;

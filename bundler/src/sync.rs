@@ -9,8 +9,8 @@ use std::{
     rc::Rc,
 };
 
-use millrace_catalogue::{Language, postgrest::is_name};
 use millrace_core::app::{Access, Announcement, Execute};
+use millrace_languages::{Form, postgrest::is_name};
 
 use crate::{
     adapter::Adapters,
@@ -18,7 +18,7 @@ use crate::{
     field::{Field, Record, Shape},
     names::{key_from_path, meant},
     source::Source,
-    statement::{Dialect, TableSet, Tables, tables},
+    statement::{TableSet, Tables, tables},
     yaml::{Document, Node},
 };
 
@@ -328,10 +328,10 @@ fn tables_by_hand(
             compiler.error(tool.document, node.range.clone(), format!("the adapter `{adapter}` does not exist"), help);
             continue;
         };
-        let named = match used.language.map(|language| (language, Dialect::of(language))) {
-            Some((_, Some(dialect))) => tables::named(name, dialect),
+        let named = match used.language.map(|language| language.form()) {
+            Some(Form::Statement(dialect)) => tables::named(name, dialect),
             // Its names are as they are.
-            Some((Language::Requests, None)) => is_name(name).then(|| name.to_owned()),
+            Some(Form::Request) => is_name(name).then(|| name.to_owned()),
             _ => continue,
         };
         let table = match name {

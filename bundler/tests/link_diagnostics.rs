@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use millrace_bundler::script::link;
 use millrace_test_kit::files::app;

@@ -20,6 +20,7 @@ mod input_kind;
 mod jwt_policy;
 mod middleware;
 mod missing;
+mod param_style;
 mod presenter;
 mod script_map;
 mod script_ref;
@@ -46,6 +47,7 @@ pub use guard::{Concurrency, RateLimit};
 pub use input_kind::InputKind;
 pub use jwt_policy::{Audience, ClaimRule, ClaimValue, IntrospectionServer, JwtPolicy, KeySource, TokenAlgorithm, TokenCarrier};
 pub use middleware::{AUDIT_COLUMNS, Audit, AuditInputs, AuditTable, Middleware, MiddlewareAction};
+pub use param_style::{Form, ParamStyle};
 pub use presenter::{
     ActionTemplate, Censor, Cursor, EARLIER_SELECT_INPUT, FORMAT_INPUT, HASH_KEY, ItemLimit, OnMismatch, PathStep, PresentedField,
     Presenter, PresenterRule, RedactedPath, Redaction, SELECT_INPUT, ShownFor, TextFormat, UiTemplate, UnknownFields,
@@ -54,7 +56,7 @@ pub use script_map::{MappedPlace, ScriptMap};
 pub use script_ref::ScriptRef;
 pub use script_stack::ScriptCall;
 pub use search::{IndexedWord, SearchIndex, words};
-pub use statement::{Access, Bind, ParamStyle, Part, Piece, Statement};
+pub use statement::{Access, Bind, Part, Piece, Statement};
 pub use sync::{Announcement, CachedReads, EpochWrites, ToolSync};
 pub use template::{Databases, EnvPart, EnvTemplate, Root, SecretSource, Source, Template, TemplatePart};
 pub use transaction::{Transaction, TransactionStep};
@@ -347,6 +349,37 @@ pub struct Tool {
 }
 
 impl Tool {
+    /// A tool that does something and asks for nothing: anybody may call it, it has no inputs, and the default limits.
+    #[must_use]
+    pub fn new(name: &str, execute: Execute) -> Self {
+        Self {
+            name: name.into(),
+            path: name.into(),
+            descriptor: String::new(),
+            listed: true,
+            auth: None,
+            inputs: Vec::new(),
+            input_schema: None,
+            context: ContextSettings::default(),
+            middleware: Vec::new(),
+            confirm: None,
+            idempotency: None,
+            output: None,
+            as_is: Vec::new(),
+            returns: None,
+            map_input: None,
+            execute,
+            map_output: None,
+            cache: None,
+            sync: None,
+            errors: Errors { style: ErrorStyle::Result, expose: false, on: Vec::new() },
+            limits: Limits::DEFAULT,
+            on_too_many: OnTooMany::Error,
+            crosses_tenants: false,
+            results_as_rows: false,
+        }
+    }
+
     /// Every script that a call of the tool can run, its authentication plugin apart.
     pub fn scripts(&self) -> impl Iterator<Item = &ScriptRef> {
         let handler = if let Execute::Script(script) = &self.execute { Some(script) } else { None };
@@ -534,6 +567,18 @@ pub struct Limits {
     pub concurrency: Option<Concurrency>,
     /// `script`
     pub script: ScriptLimits,
+}
+
+impl Limits {
+    /// Those of a tool that says nothing.
+    pub const DEFAULT: Self = Self {
+        timeout_ms: 30_000,
+        output_bytes: 1 << 20,
+        on_exceed: OnExceed::Error,
+        rate: None,
+        concurrency: None,
+        script: ScriptLimits { loops: 1_000_000, memory_bytes: 64 << 20, output_bytes: 1 << 20 },
+    };
 }
 
 /// `limits.output.on_exceed`: what becomes of a result that is too long.

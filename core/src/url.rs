@@ -1,9 +1,48 @@
 //! The URL of a server, from a connection string, an option or a variable. A small reader, because it goes into every Worker.
 
 use alloc::{string::String, vec::Vec};
-use core::net::Ipv6Addr;
+use core::{fmt::Write as _, net::Ipv6Addr};
 
 use crate::hex;
+
+/// A URL cut where its parts meet. Nothing of it is checked, and percent codes stay.
+///
+/// ```
+/// use millrace_core::url::UrlParts;
+///
+/// let parts = UrlParts::of("https://shop.example:8443/a?b").unwrap();
+/// assert_eq!((parts.scheme, parts.authority, parts.rest), ("https", "shop.example:8443", "/a?b"));
+/// assert!(UrlParts::of("shop.example").is_none());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UrlParts<'a> {
+    /// What stands before `://`.
+    pub scheme: &'a str,
+    /// Everything behind `://`.
+    pub after_scheme: &'a str,
+    /// What of that stands before the first `/`, `?` or `#`.
+    pub authority: &'a str,
+    /// The path, the query and the fragment.
+    pub rest: &'a str,
+}
+
+impl<'a> UrlParts<'a> {
+    /// `None` where a text has no `://`.
+    #[must_use]
+    pub fn of(text: &'a str) -> Option<Self> {
+        let (scheme, after_scheme) = scheme_and_rest(text)?;
+        let (authority, rest) = after_scheme.split_at(after_scheme.find(['/', '?', '#']).unwrap_or(after_scheme.len()));
+        Some(Self { scheme, after_scheme, authority, rest })
+    }
+
+    /// Whether the scheme is a name as a URL has it
+    /// ([RFC 3986](https://www.rfc-editor.org/rfc/rfc3986#section-3.1)).
+    #[must_use]
+    pub fn has_scheme(&self) -> bool {
+        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+        self.scheme.starts_with(|first: char| first.is_ascii_alphabetic()) && self.scheme.bytes().all(is_part)
+    }
+}
 
 /// The parts of `scheme://[user[:password]@]host[:port][/path][?query]`.
 #[derive(Debug, PartialEq, Eq)]
@@ -41,9 +80,8 @@ impl<'a> Url<'a> {
         if text.contains('#') {
             return Err("has a `#`");
         }
-        let (scheme, rest) = text.split_once("://").ok_or("is not a URL")?;
-        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let UrlParts { scheme, authority, rest, .. } = UrlParts::of(text).ok_or("is not a URL")?;
+        let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
         let server = Authority::parse(authority).map_err(InvalidAuthority::as_str)?;
         if !server.is_plain() {
             return Err(InvalidAuthority::Host.as_str());
@@ -133,6 +171,34 @@ impl<'a> Authority<'a> {
         let is_v6 = self.host.len() != self.written_host.len();
         is_v6 || self.host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte))
     }
+}
+
+/// The scheme of a URL as it is written, and what stands after its `://`. `None` for what is not one.
+#[must_use]
+pub fn scheme_and_rest(text: &str) -> Option<(&str, &str)> {
+    text.split_once("://")
+}
+
+/// Percent codes for all that has a meaning in a URL, or none: everything but the
+/// [unreserved](https://www.rfc-editor.org/rfc/rfc3986#section-2.3) characters.
+#[must_use]
+pub fn percent_coded(text: &str) -> String {
+    percent_coded_except(text.as_bytes(), b"-._~")
+}
+
+/// Percent codes for all bytes but letters, digits and those that stay `plain`.
+#[must_use]
+pub fn percent_coded_except(bytes: &[u8], plain: &[u8]) -> String {
+    let mut coded = String::with_capacity(bytes.len());
+    for byte in bytes {
+        if byte.is_ascii_alphanumeric() || plain.contains(byte) {
+            coded.push(char::from(*byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(coded, "%{byte:02X}");
+        }
+    }
+    coded
 }
 
 /// Decodes percent codes; anything else stays. `None` where the result is not UTF-8.
@@ -268,5 +334,6 @@ mod tests {
             assert_eq!(percent_decoded_strictly(text).as_deref(), expected.filter(|_| !["%", "%4", "%zz%41"].contains(&text)), "{text}");
         }
         assert_eq!(percent_decoded_strictly("%é"), None);
+        assert_eq!(percent_coded("a b/é-._~%"), "a%20b%2F%C3%A9-._~%25");
     }
 }

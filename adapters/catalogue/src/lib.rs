@@ -4,20 +4,11 @@
 //! row, so that nothing but the row, the driver, its tests and its documentation is written for another connector.
 #![no_std]
 
-extern crate alloc;
-
-pub mod call_records;
-pub mod clickhouse;
-mod document;
-pub mod mongodb;
-pub mod postgrest;
-pub mod pragma;
-pub mod redis;
 mod row;
 mod rows;
 
-pub use document::{Flaw, Tree, View};
-pub use row::{Binding, BindingKind, Connector, Host, Language, NO_HYPERDRIVE, Transactions, WorkerPart, names_hyperdrive};
+pub use millrace_languages::{Flaw, Language, Tree, View, call_records, clickhouse, mongodb, postgrest, redis, sqlite::pragma};
+pub use row::{Binding, BindingKind, Connector, Host, NO_HYPERDRIVE, Transactions, WorkerPart, names_hyperdrive};
 pub use rows::*;
 
 /// The options of every connector.

@@ -1,5 +1,7 @@
 //! What is known of a connector.
 
+use millrace_languages::Language;
+
 /// A connector.
 #[derive(Debug)]
 pub struct Connector {
@@ -33,27 +35,6 @@ pub struct Connector {
     pub sets_session: bool,
     /// The value of OpenTelemetry's attribute `db.system.name`.
     pub system: &'static str,
-}
-
-/// The language of a connector's commands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
-    /// Statements in SQLite's SQL.
-    Sqlite,
-    /// Statements in PostgreSQL's SQL.
-    Postgres,
-    /// Statements in MySQL's SQL.
-    MySql,
-    /// Statements in ClickHouse's SQL.
-    ClickHouse,
-    /// A command and its arguments, as Redis takes them.
-    Arguments,
-    /// Documents, as MongoDB takes them.
-    Documents,
-    /// Requests for tables and functions, as PostgREST takes them.
-    Requests,
-    /// Statements in DynamoDB's PartiQL.
-    PartiQl,
 }
 
 /// How a connector carries out several statements, all or none of which take effect.
@@ -118,8 +99,12 @@ impl Connector {
     /// as it stands in the catalogue.
     #[must_use]
     pub fn scheme_of(&self, connection_string: &str) -> Option<&'static str> {
-        let (written, _) = connection_string.trim_start().split_once("://")?;
-        self.schemes.iter().chain(self.foreign_schemes).copied().find(|scheme| scheme.eq_ignore_ascii_case(written))
+        let text = connection_string.trim_start();
+        let begins = |scheme: &&str| {
+            let written = text.split_at_checked(scheme.len());
+            written.is_some_and(|(written, rest)| rest.starts_with("://") && written.eq_ignore_ascii_case(scheme))
+        };
+        self.schemes.iter().chain(self.foreign_schemes).copied().find(begins)
     }
 
     /// The name of the binding in a connection string; `None` where it names a server. `Err` has what stands there and is not a name.
@@ -145,18 +130,5 @@ impl Connector {
     #[must_use]
     pub fn runs_on(&self, host: Host) -> bool {
         self.hosts.contains(&host)
-    }
-}
-
-impl Language {
-    /// What a command of it is, in messages.
-    #[must_use]
-    pub const fn command(self) -> &'static str {
-        match self {
-            Self::Sqlite | Self::Postgres | Self::MySql | Self::ClickHouse | Self::PartiQl => "statements",
-            Self::Arguments => "commands of Redis",
-            Self::Documents => "documents",
-            Self::Requests => "requests",
-        }
     }
 }

@@ -1,9 +1,10 @@
 //! The rows.
 
+use millrace_languages::Language::{Arguments, ClickHouse, Documents, MySql, PartiQl, Postgres, Requests, Sqlite};
+
 use crate::{
     Binding, BindingKind, Connector,
     Host::{Native, Worker},
-    Language::{Arguments, ClickHouse, Documents, MySql, PartiQl, Postgres, Requests, Sqlite},
     Transactions, WorkerPart,
     row::HYPERDRIVE,
 };

@@ -1,7 +1,7 @@
 //! `options.allow` of an adapter: what may be run though it is refused otherwise, commands of Redis, or stages and operators of MongoDB.
 
-use millrace_catalogue::{
-    Language, mongodb,
+use millrace_languages::{
+    Form, Language, mongodb,
     redis::{Admission, allowed, find},
 };
 
@@ -18,7 +18,7 @@ pub(super) fn read(compiler: &mut Compiler<'_>, document: &Document, node: &Node
         // What is not text has been said, or is a list without elements.
         let Some(text) = node.text() else { continue };
         for name in allowed(text) {
-            if language == Language::Documents {
+            if language.form() == Form::Document {
                 match mongodb::may_be_allowed(name.trim()) {
                     Ok(()) => names.push(name.trim().to_owned()),
                     Err(message) => {

@@ -3,19 +3,14 @@
 use millrace_core::app::{Auth, TenantStatement, Tool};
 
 use super::Adapters;
-use crate::{
-    compiler::Compiler,
-    links::ScriptStatement,
-    script::AppPart,
-    statement::{Dialect, judge_script},
-};
+use crate::{compiler::Compiler, links::ScriptStatement, script::AppPart, statement::judge_script};
 
 impl Adapters {
     /// Judges the statements that scripts have written out.
     pub(crate) fn judge_scripts(&mut self, compiler: &mut Compiler<'_>, statements: &[ScriptStatement], tools: &[Tool]) {
         for adapter in &mut self.list {
             let (Some(rule), Some(tenant)) = (self.tenants.get(&adapter.name), &mut adapter.tenant) else { continue };
-            let Some(dialect) = millrace_catalogue::find(&adapter.connector).and_then(|known| Dialect::of(known.language)) else {
+            let Some(dialect) = millrace_catalogue::find(&adapter.connector).and_then(|known| known.language.dialect()) else {
                 continue;
             };
             for ScriptStatement { script, place } in statements.iter().filter(|statement| statement.place.part == AppPart::Statement) {

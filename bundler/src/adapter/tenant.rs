@@ -39,7 +39,7 @@ pub(super) fn read(compiler: &mut Compiler<'_>, document: &Document, connector: 
         compiler.error(document, entry.key_range.clone(), format!("connector `{connector}` takes no statements of SQL"), help);
         return None;
     };
-    if matches!(dialect, Dialect::MySql | Dialect::ClickHouse | Dialect::PartiQl) {
+    if !dialect.facts().judges_tenants {
         let help =
             "Remove `tenant`, and restrict each statement by hand; or give the adapter a user of the database that sees only what it may.";
         let message = format!("the build does not judge statements of connector `{connector}` by `tenant`");

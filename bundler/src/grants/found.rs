@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use millrace_languages::{self as languages, About};
+
 use super::section::{Grant, Need, Object, Section, SessionRole};
 use crate::statement::{
-    Columns, Dialect, Known, KnownTable, Named, Privilege, Rights,
+    Columns, Known, KnownTable, Named, Privilege, Rights,
     rights::clickhouse::{self, DICTIONARY},
 };
 
@@ -57,61 +59,17 @@ struct Routine {
     is_definers: bool,
 }
 
-const POSTGRES_COLUMNS: &str = "SELECT n.nspname::text, c.relname::text, a.attname::text, pg_table_is_visible(c.oid)::text, \
-     has_schema_privilege('public', n.oid, 'USAGE')::text, has_table_privilege('public', c.oid, 'SELECT')::text, \
-     (SELECT min(i.indkey[0]) = a.attnum FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary)::text, sn.nspname::text, s.relname::text \
-     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid \
-     LEFT JOIN pg_attrdef f ON f.adrelid = c.oid AND f.adnum = a.attnum \
-     LEFT JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid AND d.refclassid = 'pg_class'::regclass \
-     AND d.refobjid IN (SELECT oid FROM pg_class WHERE relkind = 'S') \
-     LEFT JOIN pg_class s ON s.oid = d.refobjid LEFT JOIN pg_namespace sn ON sn.oid = s.relnamespace \
-     WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'p', 'v', 'm', 'f') \
-     AND c.relname IN (SELECT jsonb_array_elements_text($1::jsonb)) ORDER BY n.nspname, c.relname, a.attnum";
-const POSTGRES_CONSTRAINTS: &str = "SELECT n.nspname::text, c.relname::text, o.conname::text, a.attname::text \
-     FROM pg_constraint o JOIN pg_class c ON c.oid = o.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace \
-     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY(o.conkey) \
-     WHERE o.contype IN ('p', 'u', 'x') AND c.relname IN (SELECT jsonb_array_elements_text($1::jsonb)) ORDER BY 1, 2, 3, 4";
-const POSTGRES_POLICIES: &str = "SELECT n.nspname::text, c.relname::text, rn.nspname::text, r.relname::text, a.attname::text \
-     FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid JOIN pg_namespace n ON n.oid = c.relnamespace \
-     JOIN pg_depend d ON d.classid = 'pg_policy'::regclass AND d.objid = p.oid AND d.refclassid = 'pg_class'::regclass \
-     JOIN pg_class r ON r.oid = d.refobjid AND r.oid <> c.oid JOIN pg_namespace rn ON rn.oid = r.relnamespace \
-     JOIN pg_attribute a ON a.attrelid = r.oid AND a.attnum = d.refobjsubid \
-     WHERE c.relrowsecurity AND c.relname IN (SELECT jsonb_array_elements_text($1::jsonb)) ORDER BY 1, 2, 3, 4, 5";
-const POSTGRES_ROUTINES: &str = "SELECT n.nspname::text, p.proname::text, oidvectortypes(p.proargtypes), (p.prokind = 'p')::text, \
-     has_function_privilege('public', p.oid, 'EXECUTE')::text, (n.nspname = 'pg_catalog')::text, p.prosecdef::text, \
-     has_schema_privilege('public', n.oid, 'USAGE')::text FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace \
-     WHERE p.proname IN (SELECT jsonb_array_elements_text($1::jsonb)) ORDER BY 1, 2, 3";
-const MYSQL_COLUMNS: &str = "SELECT table_schema, table_name, column_name, CAST(table_schema = DATABASE() AS CHAR), '1', '0', \
-     CAST(column_key = 'PRI' AS CHAR), NULL, NULL FROM information_schema.columns WHERE JSON_CONTAINS(?, JSON_QUOTE(table_name)) \
-     ORDER BY table_schema, table_name, ordinal_position";
-const MYSQL_ROUTINES: &str = "SELECT routine_schema, routine_name, NULL, CAST(routine_type = 'PROCEDURE' AS CHAR), '0', '0', \
-     CAST(security_type = 'DEFINER' AS CHAR), '1' FROM information_schema.routines WHERE JSON_CONTAINS(?, JSON_QUOTE(LOWER(routine_name))) \
-     ORDER BY routine_schema, routine_name";
-const MYSQL_VERSION: &str = "SELECT VERSION(), ?";
-const CLICKHOUSE_COLUMNS: &str = "SELECT c.database, c.table, c.name, toString(c.database = currentDatabase()), '1', '0', \
-     toString(c.is_in_primary_key), '', '', c.type, t.engine, toString(t.create_table_query LIKE '% SQL SECURITY DEFINER%') \
-     FROM system.columns AS c LEFT JOIN system.tables AS t ON t.database = c.database AND t.name = c.table \
-     WHERE has(JSONExtract({p1:String}, 'Array(String)'), c.table) ORDER BY c.database, c.table, c.position";
-const CLICKHOUSE_FUNCTIONS: &str = "SELECT '', name, NULL, '0', '0', '0', '0', '1' FROM system.functions \
-     WHERE origin = 'SQLUserDefined' AND has(JSONExtract({p1:String}, 'Array(String)'), name) ORDER BY name";
-
 /// What to ask about what statements need.
-pub(super) fn questions(rights: &Rights, dialect: Dialect) -> Vec<Question> {
-    let tables = names(rights.tables.keys().map(|(table, _)| table), |name| name.to_owned());
-    let routines = names(rights.functions.iter().chain(&rights.procedures), str::to_ascii_lowercase);
-    let question = |text, names: &str| Question { text, names: names.to_owned() };
-    match dialect {
-        Dialect::Postgres => [POSTGRES_COLUMNS, POSTGRES_CONSTRAINTS, POSTGRES_POLICIES]
-            .map(|text| question(text, &tables))
-            .into_iter()
-            .chain([question(POSTGRES_ROUTINES, &names(rights.functions.iter().chain(&rights.procedures), str::to_owned))])
-            .collect(),
-        Dialect::ClickHouse => {
-            let functions = names(rights.functions.iter(), str::to_owned);
-            vec![question(CLICKHOUSE_COLUMNS, &tables), question(CLICKHOUSE_FUNCTIONS, &functions)]
-        }
-        _ => vec![question(MYSQL_COLUMNS, &tables), question(MYSQL_ROUTINES, &routines), question(MYSQL_VERSION, "[]")],
-    }
+pub(super) fn questions(rights: &Rights, asked: &languages::Rights) -> Vec<Question> {
+    let routines = || rights.functions.iter().chain(&rights.procedures);
+    let names = |about| match about {
+        About::Columns | About::Constraints | About::Policies => names(rights.tables.keys().map(|(table, _)| table), str::to_owned),
+        About::Routines => names(routines(), str::to_owned),
+        About::FoldedRoutines => names(routines(), str::to_ascii_lowercase),
+        About::Functions => names(rights.functions.iter(), str::to_owned),
+        About::Version => "[]".to_owned(),
+    };
+    asked.questions.iter().map(|(text, about)| Question { text, names: names(*about) }).collect()
 }
 
 fn names<'n>(named: impl Iterator<Item = &'n Named>, with: impl Fn(&str) -> String) -> String {
@@ -132,17 +90,17 @@ impl Found {
     #[must_use]
     pub fn of(section: &Section, answers: &[Answer]) -> Self {
         let mut found = Self { is_asked: true, ..Self::default() };
-        let Some(dialect) = section.dialect else { return found };
+        let Some(asked) = section.dialect.and_then(|dialect| dialect.facts().rights) else { return found };
         let mut all = Rights::default();
         section.needs.iter().for_each(|need| all.extend(need.rights.clone()));
-        let answer = |at: usize| answers.get(at).map(Vec::as_slice).unwrap_or_default();
+        let answer =
+            |is_it: fn(About) -> bool| asked.place(is_it).and_then(|place| answers.get(place)).map(Vec::as_slice).unwrap_or_default();
         for (table, _) in all.tables.keys() {
-            found.table(table, answer(0), dialect);
+            found.table(table, answer(|about| about == About::Columns), asked);
         }
-        let routines = if dialect == Dialect::Postgres { answer(3) } else { answer(1) };
-        for row in routines {
+        for row in answer(About::is_of_routines) {
             let name = Named { schema: Some(cell(row, 0).to_owned()), name: cell(row, 1).to_owned() };
-            let key = if dialect == Dialect::MySql { name.name.to_ascii_lowercase() } else { name.name.clone() };
+            let key = folded(&name.name, asked);
             if !is_true(row.get(7)) && !is_true(row.get(5)) {
                 found.closed.insert(cell(row, 0).to_owned());
             }
@@ -155,16 +113,11 @@ impl Found {
                 is_definers: is_true(row.get(6)),
             });
         }
-        if dialect == Dialect::MySql {
-            found.known.is_mariadb = answer(2).first().is_some_and(|row| cell(row, 0).to_ascii_lowercase().contains("mariadb"));
-            return found;
-        }
-        if dialect == Dialect::ClickHouse {
-            return found;
-        }
+        let version = answer(|about| about == About::Version).first();
+        found.known.is_mariadb = version.is_some_and(|row| cell(row, 0).to_ascii_lowercase().contains("mariadb"));
         let placed =
             |row: &[Option<String>], at: usize| Named { schema: Some(cell(row, at).to_owned()), name: cell(row, at + 1).to_owned() };
-        for row in answer(1) {
+        for row in answer(|about| about == About::Constraints) {
             let table = placed(row, 0);
             for known in found
                 .known
@@ -175,14 +128,14 @@ impl Found {
                 known.1.constraints.entry(cell(row, 2).to_owned()).or_default().insert(cell(row, 3).to_owned());
             }
         }
-        for row in answer(2) {
+        for row in answer(|about| about == About::Policies) {
             found.policies.insert((placed(row, 0), placed(row, 2), cell(row, 4).to_owned()));
         }
         found
     }
 
     /// The table that a statement means by a name.
-    fn table(&mut self, table: &Named, rows: &[Vec<Option<String>>], dialect: Dialect) {
+    fn table(&mut self, table: &Named, rows: &[Vec<Option<String>>], asked: &languages::Rights) {
         let is_same = |row: &&Vec<Option<String>>| cell(row, 1) == table.name;
         let schema = match &table.schema {
             Some(schema) => Some(schema.clone()),
@@ -191,13 +144,13 @@ impl Found {
                     rows.iter().filter(is_same).find(is_here).map(|row| cell(row, 0).to_owned())
                 };
                 // What its user cannot see yet is looked for where tables are without more.
-                first(&|row| is_true(row.get(3))).or_else(|| first(&|row| dialect == Dialect::Postgres && cell(row, 0) == "public"))
+                first(&|row| is_true(row.get(3))).or_else(|| first(&|row| asked.common_schema == Some(cell(row, 0))))
             }
         };
         let Some(schema) = schema else { return };
         let mut known = KnownTable { schema: schema.clone(), ..KnownTable::default() };
         for row in rows.iter().filter(is_same).filter(|row| cell(row, 0) == schema) {
-            let column = if dialect == Dialect::MySql { cell(row, 2).to_ascii_lowercase() } else { cell(row, 2).to_owned() };
+            let column = folded(cell(row, 2), asked);
             if known.any.is_none() || is_true(row.get(6)) {
                 known.any = Some(column.clone());
             }
@@ -207,7 +160,7 @@ impl Found {
             if is_true(row.get(5)) {
                 self.everybodys.insert(table.clone());
             }
-            if dialect == Dialect::ClickHouse {
+            if asked.has_engines {
                 known.kinds.insert(column.clone(), cell(row, 9).to_owned());
                 if cell(row, 10) == "Dictionary" {
                     self.dictionaries.insert(table.clone());
@@ -236,10 +189,10 @@ impl Found {
     }
 
     /// Makes rights of the needs of a section.
-    pub(super) fn grant(&self, section: &mut Section, dialect: Dialect) {
+    pub(super) fn grant(&self, section: &mut Section, asked: &languages::Rights) {
         let mut merged = Merged::default();
         for need in section.needs.clone() {
-            self.grant_one(section, &need, dialect, &mut merged);
+            self.grant_one(section, &need, asked, &mut merged);
         }
         section.grants = merged.finish(self);
         if let (Some(SessionRole::Named(role)), true) = (&section.session, section.needs.iter().any(|need| !need.is_own)) {
@@ -249,13 +202,13 @@ impl Found {
         }
     }
 
-    fn grant_one(&self, section: &mut Section, need: &Need, dialect: Dialect, merged: &mut Merged) {
+    fn grant_one(&self, section: &mut Section, need: &Need, asked: &languages::Rights, merged: &mut Merged) {
         let Need { user, place, rights, is_own } = need;
         let of_session = section.session.is_some() && !is_own;
         let mut schemas: BTreeSet<String> = BTreeSet::new();
         for ((table, privilege), columns) in &rights.tables {
             // The table of records is made with its rights.
-            let is_there = !self.is_asked || *is_own || self.known.tables.contains_key(table) || is_sequence_table(table, dialect);
+            let is_there = !self.is_asked || *is_own || self.known.tables.contains_key(table) || (asked.is_made_up_table)(&table.name);
             if !is_there {
                 let text = format!("the database has no table `{table}`, or its user does not see it: nothing is granted on it");
                 section.note(user, place, text, true);
@@ -303,10 +256,11 @@ impl Found {
         for (named, is_procedure) in
             rights.functions.iter().map(|name| (name, false)).chain(rights.procedures.iter().map(|name| (name, true)))
         {
-            self.routine(section, need, (named, is_procedure), dialect, merged, of_session, &mut schemas);
+            self.routine(section, need, (named, is_procedure), asked, merged, of_session, &mut schemas);
         }
-        if dialect == Dialect::Postgres {
-            let closed = |schema: &String| if self.is_asked { self.closed.contains(schema) } else { schema != "public" };
+        if asked.has_schema_rights {
+            let closed =
+                |schema: &String| if self.is_asked { self.closed.contains(schema) } else { asked.common_schema != Some(schema.as_str()) };
             for schema in schemas.into_iter().filter(closed) {
                 merged.add(Object::Schema(schema), Privilege::Usage, user, of_session);
             }
@@ -314,7 +268,7 @@ impl Found {
     }
 
     /// Everybody may call functions of ClickHouse; but what is in the text of one of one's own is done as who calls it.
-    fn routine_of_clickhouse(&self, section: &mut Section, user: &str, place: &str, named: &Named) {
+    fn open_function(&self, section: &mut Section, user: &str, place: &str, named: &Named) {
         let text = if !self.is_asked {
             format!(
                 "whether the function `{named}` is the server's own is not known: else what its text does needs rights. Ask by `--connect`"
@@ -335,43 +289,42 @@ impl Found {
         section: &mut Section,
         Need { user, place, .. }: &Need,
         (named, is_procedure): (&Named, bool),
-        dialect: Dialect,
+        asked: &languages::Rights,
         merged: &mut Merged,
         of_session: bool,
         schemas: &mut BTreeSet<String>,
     ) {
         let what = if is_procedure { "procedure" } else { "function" };
-        if dialect == Dialect::ClickHouse {
-            return self.routine_of_clickhouse(section, user, place, named);
+        if asked.has_open_functions {
+            return self.open_function(section, user, place, named);
         }
         if !self.is_asked {
-            let text = match dialect {
-                Dialect::MySql if is_procedure => {
+            let text = match asked.has_closed_routines {
+                true if is_procedure => {
                     let object = Object::Procedure(named.clone(), None);
                     merged.add(object, Privilege::Call, user, of_session);
                     format!(
                         "what the procedure `{named}` does is not known: unless it runs as who made it, its user needs the rights for that, too"
                     )
                 }
-                Dialect::MySql => format!(
+                true => format!(
                     "whether the function `{named}` is the database's own is not known: else it needs `EXECUTE`. Ask the database by `--connect`"
                 ),
-                _ => format!(
+                false => format!(
                     "whether everybody may call the {what} `{named}`, and what it reads and writes, is not known: ask the database by `--connect`"
                 ),
             };
             section.note(user, place, text, true);
             return;
         }
-        let key = if dialect == Dialect::MySql { named.name.to_ascii_lowercase() } else { named.name.clone() };
+        let key = folded(&named.name, asked);
         let routines = self.routines.get(&key).map(Vec::as_slice).unwrap_or_default();
         let meant =
             routines.iter().filter(|routine| named.schema.as_ref().is_none_or(|schema| routine.name.schema.as_ref() == Some(schema)));
         let meant: Vec<&Routine> = meant.filter(|routine| routine.is_procedure == is_procedure).collect();
         if meant.is_empty() {
-            let text = match dialect {
-                // Those that the server brings along are in no list.
-                Dialect::MySql if !is_procedure => {
+            let text = match asked.has_closed_routines {
+                true if !is_procedure => {
                     format!(
                         "the function `{named}` is the server's own, or the database has none, or its user does not see it: nothing is granted on it"
                     )
@@ -382,10 +335,7 @@ impl Found {
         }
         for routine in meant {
             if !routine.is_open {
-                let name = match dialect {
-                    Dialect::MySql | Dialect::Postgres => routine.name.clone(),
-                    _ => named.clone(),
-                };
+                let name = routine.name.clone();
                 let object = if is_procedure {
                     Object::Procedure(name, routine.arguments.clone())
                 } else {
@@ -407,16 +357,9 @@ impl Found {
     }
 }
 
-/// `seq_1_to_10` of MariaDB is a table that is there once it is named.
-fn is_sequence_table(table: &Named, dialect: Dialect) -> bool {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let parts: Vec<&str> = table.name.split('_').collect();
-    dialect == Dialect::MySql
-        && match parts.as_slice() {
-            ["seq", from, "to", to] => is_number(from) && is_number(to),
-            ["seq", from, "to", to, "step", step] => is_number(from) && is_number(to) && is_number(step),
-            _ => false,
-        }
+/// A name as the server lists it.
+fn folded(name: &str, asked: &languages::Rights) -> String {
+    if asked.folds_names { name.to_ascii_lowercase() } else { name.to_owned() }
 }
 
 /// Rights, merged: by what they are about.

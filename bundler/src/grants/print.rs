@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use millrace_languages::Rights;
 use serde_json::{Value, json};
 
 use super::{
@@ -11,23 +12,25 @@ use super::{
 };
 use crate::statement::{Dialect, Named, Privilege, rights::clickhouse::DICTIONARY};
 
-/// Words that PostgreSQL does not take as the name of a table or a column without quotes.
-const RESERVED: &str = " all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation column concurrently \
-    constraint create cross current_catalog current_date current_role current_schema current_time current_timestamp current_user default deferrable desc \
-    distinct do else end except false fetch for foreign freeze from full grant group having ilike in initially inner intersect into is isnull join lateral \
-    leading left like limit localtime localtimestamp natural not notnull null offset on only or order outer overlaps placing primary references returning \
-    right select session_user similar some symmetric system_user table tablesample then to trailing true union unique user using variadic verbose when where \
-    window with ";
-
-/// Words that ClickHouse has beside those, in `GRANT` or as the beginning of something.
-const RESERVED_BY_CLICKHOUSE: &str = " admin alter cluster create delete drop except exists file format global grants if insert interval key none \
-    option prewhere remote replace revoke role s3 sample settings show system temporary truncate update url values ";
-
 /// What stands for the role that a caller decides.
 const SOMEBODY: &str = "ROLE";
 
 /// The longest line of a comment that names users.
 const LONGEST: usize = 120;
+
+/// How a server with SQL is told about rights.
+#[derive(Clone, Copy)]
+struct Granting {
+    dialect: Dialect,
+    rights: &'static Rights,
+}
+
+impl Granting {
+    fn of(section: &Section) -> Option<Self> {
+        let dialect = section.dialect?;
+        Some(Self { dialect, rights: dialect.facts().rights? })
+    }
+}
 
 /// SQL that grants the rights, section by section; it can be given to the database's own client as it is. Where Redis is all there is, it is
 /// commands for `redis-cli`; beside SQL they are comments.
@@ -96,10 +99,10 @@ fn of_acl(section: &Section, acl: &Acl, is_alone: bool) -> Vec<String> {
 
 fn of_section(section: &Section) -> Vec<String> {
     let adapters = adapters_of(section);
-    let Some(dialect) = section.dialect else {
+    let Some(granting) = Granting::of(section) else {
         return vec![format!("-- {adapters}: {}", instead(&section.connector))];
     };
-    let mut lines = vec![format!("-- {adapters}: to be run in its database, for {} {}", account_noun(dialect), section.role)];
+    let mut lines = vec![format!("-- {adapters}: to be run in its database, for {} {}", granting.rights.account_noun, section.role)];
     if !section.databases.is_empty() {
         lines.push(format!("-- The caller decides which database it is, so run this in each of them: {}", section.databases.join(", ")));
     }
@@ -119,10 +122,10 @@ fn of_section(section: &Section) -> Vec<String> {
     }
     for grant in &section.grants {
         lines.push(format!("-- {}", list(&grant.users)));
-        lines.push(statement(section, dialect, grant));
+        lines.push(statement(section, granting, grant));
     }
     if let Some(SessionRole::Callers(_) | SessionRole::Unset(_)) = &section.session {
-        lines.push(format!("-- GRANT {SOMEBODY} TO {};", account(dialect, &section.role)));
+        lines.push(format!("-- GRANT {SOMEBODY} TO {};", (granting.rights.account)(&section.role)));
     }
     if section.grants.is_empty() && section.notes.is_empty() {
         lines.push("-- Nothing is needed but to log in".to_owned());
@@ -132,32 +135,32 @@ fn of_section(section: &Section) -> Vec<String> {
 }
 
 /// The statement of a right; in a comment where its role is not known.
-fn statement(section: &Section, dialect: Dialect, grant: &Grant) -> String {
+fn statement(section: &Section, granting: Granting, grant: &Grant) -> String {
     let (to, is_known) = match (&section.session, grant.of_session) {
-        (Some(SessionRole::Named(role)), true) => (account(dialect, role), true),
+        (Some(SessionRole::Named(role)), true) => ((granting.rights.account)(role), true),
         (Some(_), true) => (SOMEBODY.to_owned(), false),
-        _ => (account(dialect, &section.role), true),
+        _ => ((granting.rights.account)(&section.role), true),
     };
-    let text = grant_statement(dialect, grant, &to);
+    let text = grant_statement(granting, grant, &to);
     if is_known { text } else { format!("-- {text}") }
 }
 
-fn grant_statement(dialect: Dialect, Grant { object, privilege, columns, .. }: &Grant, to: &str) -> String {
+fn grant_statement(Granting { dialect, rights }: Granting, Grant { object, privilege, columns, .. }: &Grant, to: &str) -> String {
     let word = privilege.word(dialect);
     let columns = columns.as_ref().map_or_else(String::new, |columns| {
-        let start = if dialect == Dialect::ClickHouse { "" } else { " " };
-        format!("{start}({})", columns.keys().map(|column| quoted(dialect, column)).collect::<Vec<_>>().join(", "))
+        let start = rights.before_columns;
+        format!("{start}({})", columns.keys().map(|column| (rights.quoted)(column)).collect::<Vec<_>>().join(", "))
     });
     let name = |named: &Named| {
-        let schema = named.schema.iter().map(|schema| format!("{}.", quoted(dialect, schema))).collect::<String>();
-        format!("{schema}{}", quoted(dialect, &named.name))
+        let schema = named.schema.iter().map(|schema| format!("{}.", (rights.quoted)(schema))).collect::<String>();
+        format!("{schema}{}", (rights.quoted)(&named.name))
     };
     let with = |named: &Named, arguments: &Option<String>| {
         format!("{}{}", name(named), arguments.as_ref().map_or_else(String::new, |arguments| format!("({arguments})")))
     };
     let on = match object {
-        Object::Role(role) => return format!("GRANT {} TO {to};", account(dialect, role)),
-        Object::Schema(schema) => format!("SCHEMA {}", quoted(dialect, schema)),
+        Object::Role(role) => return format!("GRANT {} TO {to};", (rights.account)(role)),
+        Object::Schema(schema) => format!("SCHEMA {}", (rights.quoted)(schema)),
         Object::Table(table) => name(table),
         Object::Sequence(sequence) => format!("SEQUENCE {}", name(sequence)),
         Object::Function(function, arguments) => format!("FUNCTION {}", with(function, arguments)),
@@ -187,43 +190,6 @@ fn instead(connector: &str) -> &'static str {
     }
 }
 
-const fn account_noun(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::MySql => "the account",
-        Dialect::ClickHouse => "the user",
-        _ => "the role",
-    }
-}
-
-/// A role, or an account of MySQL: `app`, `app@localhost`.
-fn account(dialect: Dialect, role: &str) -> String {
-    if dialect != Dialect::MySql {
-        return quoted(dialect, role);
-    }
-    let text = |text: &str| format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"));
-    match role.rsplit_once('@') {
-        Some((user, host)) => format!("{}@{}", text(user), text(host)),
-        None => format!("{}@'%'", text(role)),
-    }
-}
-
-fn quoted(dialect: Dialect, name: &str) -> String {
-    if dialect == Dialect::MySql {
-        return format!("`{}`", name.replace('`', "``"));
-    }
-    if dialect == Dialect::ClickHouse {
-        let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-            && !name.starts_with(|first: char| first.is_ascii_digit());
-        let word = name.to_ascii_lowercase();
-        let is_free = ![RESERVED, RESERVED_BY_CLICKHOUSE].iter().any(|words| words.contains(&format!(" {word} ")));
-        let is_name = is_plain && is_free && !name.is_empty();
-        return if is_name { name.to_owned() } else { format!("`{}`", name.replace('\\', "\\\\").replace('`', "\\`")) };
-    }
-    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
-    let plain = name.bytes().next().is_some_and(is_plain) && name.bytes().all(|byte| is_plain(byte) || byte.is_ascii_digit());
-    if plain && !RESERVED.contains(&format!(" {name} ")) { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
-}
-
 fn list(users: &BTreeSet<String>) -> String {
     let mut text = String::new();
     for (number, user) in users.iter().enumerate() {
@@ -250,7 +216,7 @@ pub fn json(sections: &[Section]) -> Value {
 }
 
 fn section_json(section: &Section) -> Value {
-    let grant = |dialect: Dialect, grant: &Grant| {
+    let grant = |granting: Granting, grant: &Grant| {
         let (kind, name) = match &grant.object {
             Object::Role(role) => ("role", role.clone()),
             Object::Schema(schema) => ("schema", schema.clone()),
@@ -262,8 +228,8 @@ fn section_json(section: &Section) -> Value {
             Object::Procedure(named, arguments) => ("procedure", format!("{named}({})", arguments.as_deref().unwrap_or_default())),
         };
         json!({
-            "sql": statement(section, dialect, grant),
-            "privilege": if kind == "role" { "MEMBER" } else { grant.privilege.word(dialect) },
+            "sql": statement(section, granting, grant),
+            "privilege": if kind == "role" { "MEMBER" } else { grant.privilege.word(granting.dialect) },
             "kind": kind,
             "name": name,
             "columns": grant.columns,
@@ -281,8 +247,8 @@ fn section_json(section: &Section) -> Value {
             "used_by": selector.users,
         })
     };
-    let grants: Vec<Value> = match (section.dialect, &section.acl) {
-        (Some(dialect), _) => section.grants.iter().map(|one| grant(dialect, one)).collect(),
+    let grants: Vec<Value> = match (Granting::of(section), &section.acl) {
+        (Some(granting), _) => section.grants.iter().map(|one| grant(granting, one)).collect(),
         (None, Some(acl)) => acl.selectors.iter().map(selector).collect(),
         (None, None) => Vec::new(),
     };

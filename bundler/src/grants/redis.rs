@@ -7,13 +7,14 @@ mod word;
 use std::collections::BTreeSet;
 
 use millrace_catalogue::{
-    Language, find,
+    find,
     redis::{self, Argument, RedisCommand},
 };
 use millrace_core::{
     app::{Adapter, App, EnvPart, EnvTemplate, Statement, Tool},
     url::Url,
 };
+use millrace_languages::Form;
 
 use super::{
     acl::{KeyAccess, Selector},
@@ -281,6 +282,6 @@ fn resolved(template: &EnvTemplate, variable: Variable<'_>) -> (String, Option<S
 
 /// Whether a statement of a script that names no adapter can be for this one.
 pub(super) fn may_be_for(adapter: &Adapter, text: Option<&str>, variable: Variable<'_>) -> bool {
-    find(&adapter.connector).is_some_and(|known| known.language == Language::Arguments)
+    find(&adapter.connector).is_some_and(|known| known.language.form() == Form::Command)
         && text.is_none_or(|text| written(text, &allow(adapter, variable)).is_some())
 }

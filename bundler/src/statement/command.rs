@@ -6,11 +6,10 @@
 use std::ops::Range;
 
 use millrace_catalogue::redis::{self, Open, RedisCommand, Word, WordPiece};
-use millrace_core::app::{Access, Bind, Input, InputKind, ParamStyle, Part, Piece, Statement};
+use millrace_core::app::{Access, Bind, Input, InputKind, Part, Piece, Statement};
 
 use super::{
     compiled::Compiled,
-    dialect::Dialect,
     masked::MaskedStatement,
     problem::{error, warning},
     source::{self, Meaning, Value},
@@ -112,14 +111,9 @@ pub fn compile_command(text: &str, inputs: &[Input], allow: &str) -> Result<Comp
         false => Tables::ALL,
     };
     let literals = arguments.iter().filter(|argument| matches!(argument.part, Part::Text(_))).count();
-    let statement = Statement {
-        style: ParamStyle::Arguments,
-        parts: arguments.into_iter().map(|argument| argument.part).collect(),
-        text: None,
-        access,
-        max_values: u32::try_from(MAX_ARGUMENTS - literals.min(MAX_ARGUMENTS)).unwrap_or_default(),
-        document: Vec::new(),
-    };
+    let max_values = u32::try_from(MAX_ARGUMENTS - literals.min(MAX_ARGUMENTS)).unwrap_or_default();
+    let parts = arguments.into_iter().map(|argument| argument.part).collect();
+    let statement = Statement::of_command(parts, access, max_values);
     Ok(Compiled { statement, tables, doubt: None, warnings })
 }
 
@@ -276,7 +270,7 @@ fn argument(word: &Word, masked: &MaskedStatement<'_>, inputs: &[Input]) -> Resu
             problems.push(wrong(format!("`{label}` has the filter `{filter}`, and a command takes none"), help));
             continue;
         }
-        match source::resolve(mark, Dialect::Sqlite, inputs.into()) {
+        match source::resolve(mark, None, inputs.into()) {
             Ok(Meaning::Env(name)) => pieces.push(Piece::Env(name)),
             Ok(Meaning::Value(value)) if is_whole => {
                 return Ok(Argument { texts: Texts::of(&value), part: whole(value, word.is_quoted), place, label: Some(label) });

@@ -11,12 +11,11 @@ use millrace_catalogue::{
 };
 use millrace_core::{
     Json,
-    app::{Access, Bind, DocumentNode, Input, InputKind, Leaf, Literal, ParamStyle, Part, Piece, Statement},
+    app::{Access, Bind, DocumentNode, Input, InputKind, Leaf, Literal, Part, Piece, Statement},
 };
 
 use super::{
     compiled::Compiled,
-    dialect::Dialect,
     problem::error,
     source::{self, Meaning},
     tables::{TableSet, Tables},
@@ -128,7 +127,7 @@ pub(super) fn compile<R: PlaceRole>(
     if !problems.is_empty() {
         return Err(problems);
     }
-    let statement = Statement { style: ParamStyle::Document, parts, text: Some(shown), access, max_values: u32::MAX, document };
+    let statement = Statement::of_document(document, parts, shown, access);
     Ok(Compiled { statement, tables, doubt: None, warnings: Vec::new() })
 }
 
@@ -209,7 +208,7 @@ impl Reading<'_> {
                 wrong.push(error(placeholder.range.clone(), message, "remove the filter: a value is a value as it is"));
                 continue;
             }
-            match source::resolve(&placeholder, Dialect::Sqlite, self.inputs.into()) {
+            match source::resolve(&placeholder, None, self.inputs.into()) {
                 Ok(Meaning::Env(name)) => written.push(Piece::Env(name)),
                 Ok(Meaning::Value(value)) if is_whole && (!is_text || matches!(value.kind, Some(InputKind::String | InputKind::Uuid))) => {
                     let part = match value.elements {

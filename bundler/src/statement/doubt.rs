@@ -23,7 +23,7 @@ impl Doubts<'_> {
     pub(super) fn of_statement(&self, words: &Words, reason: &str) -> Doubt {
         let message = format!(
             "the statement could not be checked as {}, so it is taken for one that writes: {}",
-            self.dialect.name(),
+            self.dialect.facts().name,
             reason.trim_start_matches("sql parser error: ")
         );
         self.doubt(words, self.whole(), message)
@@ -35,15 +35,18 @@ impl Doubts<'_> {
         let text = self.tokens.text(word);
         let message = format!("the statement is taken for one that writes because of the word `{text}`");
         let mut doubt = self.doubt(words, self.tokens.all[word].range.clone(), message);
-        let quote = if self.dialect == Dialect::MySql { '`' } else { '"' };
+        let quote = self.dialect.facts().advised_quote;
         doubt.warning.help = doubt.warning.help.map(|help| format!("if it is a name, write it in quotes, {quote}{text}{quote}; {help}"));
         Some(doubt)
     }
 
     /// The values of a statement that the parser does not understand. `is_known`: its words tell whether it reads.
     pub(super) fn unchecked(&self, reason: &str, is_known: bool) -> Problem {
-        let message =
-            format!("the statement could not be checked as {}: {}", self.dialect.name(), reason.trim_start_matches("sql parser error: "));
+        let message = format!(
+            "the statement could not be checked as {}: {}",
+            self.dialect.facts().name,
+            reason.trim_start_matches("sql parser error: ")
+        );
         let help = if is_known {
             "its values are bound all the same; try it against the database"
         } else {
@@ -53,7 +56,7 @@ impl Doubts<'_> {
     }
 
     fn doubt(&self, words: &Words, at: std::ops::Range<usize>, message: String) -> Doubt {
-        let is_settled_by_kind = matches!(self.dialect, Dialect::Postgres | Dialect::MySql) && words.may_be_declared();
+        let is_settled_by_kind = self.dialect.facts().style.is_held_to_reading() && words.may_be_declared();
         let help = if is_settled_by_kind {
             "its result is not cached, and clients ask before they call the tool; if it only reads, write `kind: query` in the tool's file: the \
              database then refuses it if it writes"

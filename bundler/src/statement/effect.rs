@@ -1,7 +1,7 @@
 //! What a statement that writes does to what is there already: the difference between an `INSERT` and a `DELETE`.
 
-use millrace_catalogue::Language;
 use millrace_core::app::{Execute, Part, Statement};
+use millrace_languages::{Form, Language};
 
 use super::{
     Dialect, Substitution, TableSet, Tables, compile,
@@ -83,20 +83,20 @@ fn of_statement(statement: &Statement, is_known: bool, language: Option<Language
     if statement.access.reads() {
         return Effect::Reads;
     }
-    match language {
-        Some(Language::Arguments) => of_command(statement),
+    match language.map(|language| language.form()) {
+        Some(Form::Command) => of_command(statement),
         // The first key is the command.
-        Some(Language::Documents) => match statement.document.first().map(|(command, _)| command.as_str()) {
+        Some(Form::Document) => match statement.document.first().map(|(command, _)| command.as_str()) {
             Some("insert") => Effect::Adds,
             Some("update" | "delete" | "findAndModify" | "drop" | "dropDatabase") => Effect::Destroys,
             _ => Effect::Unknown,
         },
-        Some(Language::Requests) => match statement.document.first().map(|(verb, _)| verb.as_str()) {
+        Some(Form::Request) => match statement.document.first().map(|(verb, _)| verb.as_str()) {
             Some("insert") => Effect::Adds,
             Some("update" | "upsert" | "delete") => Effect::Destroys,
             _ => Effect::Unknown,
         },
-        Some(language) => Dialect::of(language).map_or(Effect::Unknown, |dialect| of_text(statement, is_known, dialect)),
+        Some(Form::Statement(dialect)) => of_text(statement, is_known, dialect),
         None => Effect::Unknown,
     }
 }

@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use millrace_core::app::{Bind, InputKind, Part, Piece};
+use millrace_languages::Lists;
 
 use super::{
     declared::clickhouse_type,
-    dialect::{Dialect, postgres_type},
+    dialect::Dialect,
     lex::Kind,
     names::Names,
     position::{self, SyntaxPosition},
@@ -111,7 +112,7 @@ pub(super) struct LoweredStatement {
 
 /// Turns tokens into fragments.
 pub(super) fn lower(tokens: &Tokens<'_>, dialect: Dialect, names: Names<'_>) -> LoweredStatement {
-    let meanings = tokens.masked.marks.iter().map(|mark| source::resolve(mark, dialect, names).map_err(Some)).collect();
+    let meanings = tokens.masked.marks.iter().map(|mark| source::resolve(mark, Some(dialect), names).map_err(Some)).collect();
     let mut lowering = Lowering { tokens, dialect, meanings, starts: Vec::new(), skip_to: 0, done: LoweredStatement::default() };
     lowering.run();
     LoweredStatement { starts: lowering.starts, ..lowering.done }
@@ -225,7 +226,7 @@ impl<'a> Lowering<'a> {
                 }
                 Some(Meaning::Value(value)) => {
                     let mut problem = slot(token, place, label, &value).misplaced(SyntaxPosition::Name);
-                    let quotes = if self.dialect == Dialect::Sqlite && self.tokens.text(token).starts_with('"') {
+                    let quotes = if self.dialect.facts().takes_names_for_texts && self.tokens.text(token).starts_with('"') {
                         "a text needs single quotes; for a name, remove the quotes and "
                     } else {
                         "remove the quotes and "
@@ -320,11 +321,11 @@ impl<'a> Lowering<'a> {
         if value.kind == Some(InputKind::String) {
             self.warn_of_names(token, &slot);
         }
-        let native = match self.dialect {
-            Dialect::Postgres => self.takes_array(token),
-            // Every list is one of its own.
-            Dialect::ClickHouse => value.elements.is_some() || self.may_be_list(token, &value),
-            Dialect::Sqlite | Dialect::MySql | Dialect::PartiQl => false,
+        let facts = self.dialect.facts();
+        let native = match facts.lists {
+            Lists::ArrayInPlaces => self.takes_array(token),
+            Lists::Array => value.elements.is_some() || self.may_be_list(token, &value),
+            Lists::Spread => false,
         };
         let declared = self.declared_type(Some(match value.kind {
             None | Some(InputKind::Json) if native => Value { kind: Some(InputKind::Array), elements: Some(None), ..value.clone() },
@@ -335,12 +336,12 @@ impl<'a> Lowering<'a> {
             Some(InputKind::Array) if !native => Some(InputKind::Json),
             // What only the call knows may be a list there, too.
             None if native => Some(InputKind::Array),
-            Some(InputKind::Json) if native && self.dialect == Dialect::ClickHouse => Some(InputKind::Array),
+            Some(InputKind::Json) if native && facts.lists == Lists::Array => Some(InputKind::Array),
             kind => kind,
         };
-        let cast = match self.dialect == Dialect::Postgres && native && self.takes_any_elements(token) {
-            true => Some(format!("{}[]", postgres_type(value.elements.flatten()))),
-            false => self.needs_type(token).then(|| postgres_type(kind).to_owned()),
+        let cast = match facts.lists == Lists::ArrayInPlaces && native && self.takes_any_elements(token) {
+            true => Some(format!("{}[]", (facts.parameter_type)(value.elements.flatten()))),
+            false => self.needs_type(token).then(|| (facts.parameter_type)(kind).to_owned()),
         };
         self.bind(Bind::Value { source: value.source, kind }, slot, cast.as_deref(), &declared);
     }
@@ -354,7 +355,7 @@ impl<'a> Lowering<'a> {
         }
         self.warn_of_names(token, &slot);
         self.warn_of_text(token, &name, &slot);
-        let native = self.dialect == Dialect::Postgres && self.takes_any_elements(token);
+        let native = self.dialect.facts().lists == Lists::ArrayInPlaces && self.takes_any_elements(token);
         let cast = if native { Some("text[]") } else { self.needs_type(token).then_some("text") };
         let declared = self.declared_type(None);
         self.bind(Bind::Composed(vec![Piece::Env(name)]), slot, cast, &declared);
@@ -369,7 +370,8 @@ impl<'a> Lowering<'a> {
         }
         // `ORDER BY date {{ inputs.dir }}` has a column of that name, which the parser would take for a type.
         let typed = self.tokens.word(before).filter(|word| {
-            self.dialect.typed_literal(word).is_some() || self.tokens.is_any_word(before, &["DATE", "TIME", "TIMESTAMP", "DATETIME"])
+            (self.dialect.facts().typed_literal)(word).is_some()
+                || self.tokens.is_any_word(before, &["DATE", "TIME", "TIMESTAMP", "DATETIME"])
         });
         if let (Some(_), Some(before)) = (typed, before)
             && (position::starts_item(self.tokens, before) || self.tokens.is_sign(self.tokens.before(before), b'.'))
@@ -377,7 +379,7 @@ impl<'a> Lowering<'a> {
             self.done.problems.push(slot.misplaced(SyntaxPosition::Keyword));
             return false;
         }
-        if let Some(word) = self.tokens.word(before).filter(|word| self.dialect.typed_literal(word).is_some()) {
+        if let Some(word) = self.tokens.word(before).filter(|word| (self.dialect.facts().typed_literal)(word).is_some()) {
             let help = format!("write `{word} '{{{{ … }}}}'`: a literal after a type is bound with a cast");
             self.done.problems.push(error(slot.place.clone(), format!("`{}` directly follows the type `{word}`", slot.label), &help));
             return false;
@@ -387,10 +389,10 @@ impl<'a> Lowering<'a> {
 
     /// The type that a parameter is declared with in the statement, where the dialect does so; of a composed text without a value.
     fn declared_type(&self, value: Option<Value<'_>>) -> String {
-        match (self.dialect, value) {
-            (Dialect::ClickHouse, Some(value)) => clickhouse_type(&value),
-            (Dialect::ClickHouse, None) => "String".to_owned(),
-            _ => String::new(),
+        match value {
+            _ if !self.dialect.facts().declares_types => String::new(),
+            Some(value) => clickhouse_type(&value),
+            None => "String".to_owned(),
         }
     }
 

@@ -32,7 +32,7 @@ pub fn outline(text: &str, dialect: Dialect) -> Option<Outline> {
     }
     let all = lex::lex(text, dialect).ok()?;
     let masked = MaskedStatement::new(text, vec![Piece::Text(text)]);
-    let tokens = Tokens { masked: &masked, all };
+    let tokens = Tokens::new(&masked, all);
     let is_refused = |kind: &Kind| matches!(kind, Kind::Parameter | Kind::Comment { executable: true } | Kind::Sign(b';'));
     if tokens.all.iter().any(|token| is_refused(&token.kind)) {
         return None;
@@ -45,7 +45,7 @@ pub fn outline(text: &str, dialect: Dialect) -> Option<Outline> {
 }
 
 fn folded(name: &str, is_quoted: bool, dialect: Dialect) -> String {
-    if dialect == Dialect::Postgres && !is_quoted { name.to_ascii_lowercase() } else { name.to_owned() }
+    if dialect.facts().folds_names && !is_quoted { name.to_ascii_lowercase() } else { name.to_owned() }
 }
 
 fn named(tokens: &Tokens<'_>, name: usize, dialect: Dialect) -> Option<String> {

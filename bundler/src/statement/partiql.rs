@@ -29,7 +29,7 @@ pub(super) struct Judged {
 }
 
 /// Looks at a statement.
-pub(super) fn judge(tokens: &Tokens<'_>, fragments: &[Fragment]) -> Judged {
+pub(super) fn judge(tokens: &Tokens<'_>, fragments: &[Fragment], dialect: Dialect) -> Judged {
     let mut judged = Judged { access: Access::Write, tables: Tables::ALL, problems: Vec::new(), warnings: Vec::new() };
     let significant: Vec<usize> = tokens.significant().collect();
     let Some(&first) = significant.first() else { return judged };
@@ -85,7 +85,7 @@ pub(super) fn judge(tokens: &Tokens<'_>, fragments: &[Fragment]) -> Judged {
             "give the partition key, `WHERE \"id\" = {{ inputs.id }}`, or that of an index, `FROM \"Orders\".\"by_customer\" WHERE …`",
         ));
     }
-    let name = table_at(tokens, table).map_or(TableSet::All, |name| TableSet::Named(BTreeSet::from([name])));
+    let name = table_at(tokens, table, dialect).map_or(TableSet::All, |name| TableSet::Named(BTreeSet::from([name])));
     (judged.access, judged.tables) = match verb.as_str() {
         "SELECT" => (Access::Read, Tables { reads: name, writes: TableSet::default() }),
         _ => (Access::Write, Tables { reads: name.clone(), writes: name }),
@@ -131,12 +131,12 @@ fn has_equality(tokens: &Tokens<'_>, condition: Option<usize>) -> bool {
 }
 
 /// The name of a table; `None` where the call decides.
-fn table_at(tokens: &Tokens<'_>, token: usize) -> Option<String> {
+fn table_at(tokens: &Tokens<'_>, token: usize, dialect: Dialect) -> Option<String> {
     if tokens.has_marks(token) {
         return None;
     }
     match tokens.all[token].kind {
-        Kind::Word | Kind::Quoted => named(tokens.text(token), Dialect::PartiQl),
+        Kind::Word | Kind::Quoted => named(tokens.text(token), dialect),
         _ => None,
     }
 }

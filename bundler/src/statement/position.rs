@@ -98,13 +98,7 @@ pub(super) fn neighbour<'a>(tokens: &Tokens<'a>, token: usize, dialect: Dialect)
 pub(super) fn prefix_sign<'a>(tokens: &Tokens<'a>, token: usize, dialect: Dialect) -> Option<&'a str> {
     let before = token.checked_sub(1)?;
     let fuses = match tokens.all[before].kind {
-        Kind::Sign(b'@') => !matches!(dialect, Dialect::Postgres | Dialect::PartiQl),
-        Kind::Sign(b':') => match dialect {
-            Dialect::Postgres | Dialect::PartiQl => false,
-            // Braces are apart from the `:` of a condition, and not from that of a type.
-            Dialect::ClickHouse => tokens.text(before) == "::",
-            Dialect::Sqlite | Dialect::MySql => true,
-        },
+        Kind::Sign(b'@' | b':') => dialect.facts().fusing_signs.contains(&tokens.text(before)),
         Kind::Sign(b'$' | b'\\') => true,
         _ => false,
     };

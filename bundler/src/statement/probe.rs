@@ -10,8 +10,9 @@ use super::{
     dialect::Dialect,
     lower::{Fragment, Slot, texts_of},
     position::SyntaxPosition,
+    resolved::UNKNOWN_NAME,
     shown::{Location, parse},
-    tables::{self, Tables, UNKNOWN_NAME},
+    tables::{self, Tables},
 };
 
 /// What the parser says.
@@ -155,7 +156,7 @@ fn write_all(fragments: &[Fragment], stand_ins: &[Option<&str>], chosen: Option<
             Fragment::Slot { .. } => {
                 let stand_in = stand_ins.get(slots).copied().flatten();
                 slots += 1;
-                text.push_str(&stand_in.map_or_else(|| dialect.probed(slots), ToOwned::to_owned));
+                text.push_str(&stand_in.map_or_else(|| dialect.facts().probed(slots), ToOwned::to_owned));
             }
         }
         for c in text[start..].chars() {

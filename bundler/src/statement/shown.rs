@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 
+use millrace_languages::postgres::unicode_name;
 use sqlparser::{
     ast::Statement as Sql,
     parser::Parser,
@@ -38,8 +39,7 @@ pub(super) fn token<'a>(tokens: &Tokens<'a>, at: usize, dialect: Dialect) -> Cow
 fn alone<'a>(tokens: &Tokens<'a>, at: usize, dialect: Dialect) -> Cow<'a, str> {
     let text = tokens.text(at);
     match &tokens.all[at].kind {
-        // A blank behind `#` would begin a comment of ClickHouse's.
-        Kind::Space | Kind::Comment { .. } => Cow::Borrowed(if dialect == Dialect::ClickHouse { "\n" } else { " " }),
+        Kind::Space | Kind::Comment { .. } => Cow::Borrowed(dialect.facts().blank),
         Kind::Literal { continues: true, .. } => Cow::Borrowed(""),
         // Digits of bytes or bits have no other form.
         Kind::Literal { prefix: Prefix::Digits, body, .. } => {
@@ -53,7 +53,7 @@ fn alone<'a>(tokens: &Tokens<'a>, at: usize, dialect: Dialect) -> Cow<'a, str> {
         }
         Kind::Quoted => Cow::Owned(name(text, dialect)),
         // Two signs, and no comment: `1--1`.
-        Kind::Sign(b'-') if dialect == Dialect::MySql => {
+        Kind::Sign(b'-') if dialect.facts().parts_dashes => {
             let is_next = tokens.all.get(at + 1).is_some_and(|next| next.kind == Kind::Sign(b'-'));
             Cow::Borrowed(if is_next { "- " } else { text })
         }
@@ -83,7 +83,7 @@ fn literal_of(tokens: &Tokens<'_>, at: usize, dialect: Dialect) -> String {
 
 /// A text as a literal of the parser.
 fn quoted(value: &str, dialect: Dialect) -> String {
-    let escapes = dialect.has_backslashes();
+    let escapes = dialect.facts().has_backslashes;
     let mut text = String::with_capacity(value.len() + 2);
     text.push('\'');
     for character in value.chars() {
@@ -112,9 +112,8 @@ fn name(text: &str, dialect: Dialect) -> String {
     let inner = characters.as_str();
     let value = match open {
         '[' => inner.to_owned(),
-        _ if is_unicode => literal::unicode_name(inner).unwrap_or_else(|| inner.to_owned()),
-        _ if dialect == Dialect::ClickHouse => literal::clickhouse_name(inner, open),
-        _ => inner.replace(&format!("{open}{open}"), &open.to_string()),
+        _ if is_unicode => unicode_name(inner).unwrap_or_else(|| inner.to_owned()),
+        _ => (dialect.facts().unquoted)(inner, open),
     };
     let quote = if open == '[' { '`' } else { open };
     format!("{quote}{}{quote}", value.replace(quote, &format!("{quote}{quote}")))

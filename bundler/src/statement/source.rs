@@ -45,8 +45,8 @@ pub(super) fn label(placeholder: &Placeholder<'_>) -> String {
     }
 }
 
-/// Finds out what a placeholder names.
-pub(super) fn resolve<'a>(placeholder: &Placeholder<'_>, dialect: Dialect, names: Names<'a>) -> Result<Meaning<'a>, Problem> {
+/// Finds out what a placeholder names. `dialect`: that of a statement, in which it can have a filter.
+pub(super) fn resolve<'a>(placeholder: &Placeholder<'_>, dialect: Option<Dialect>, names: Names<'a>) -> Result<Meaning<'a>, Problem> {
     let inputs = names.inputs;
     let label = label(placeholder);
     let wrong = |message: String, help: &str| error(placeholder.range.clone(), message, help);
@@ -189,7 +189,7 @@ fn declared<'a>(source: Source, path: &[&str], inputs: &'a [Input]) -> Result<Va
     Ok(Value { source, kind, elements, input: found })
 }
 
-fn choice<'a>(filter: Filter, value: Value<'_>, dialect: Dialect) -> Result<Meaning<'a>, Reason> {
+fn choice<'a>(filter: Filter, value: Value<'_>, dialect: Option<Dialect>) -> Result<Meaning<'a>, Reason> {
     if filter == Filter::Raw {
         let help = "only a variable, `{{ env.NAME | raw }}`, can be text of a statement; a caller's value is bound";
         return Err(("does not take this filter".to_owned(), help.to_owned()));
@@ -230,7 +230,7 @@ fn choice<'a>(filter: Filter, value: Value<'_>, dialect: Dialect) -> Result<Mean
             ));
         };
         let written = match filter {
-            Filter::Ident => dialect.identifier(text),
+            Filter::Ident => dialect.and_then(|dialect| dialect.identifier(text)),
             Filter::Keyword | Filter::Raw => is_keyword(text).then(|| text.clone()),
         };
         match (written, filter) {

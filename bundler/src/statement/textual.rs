@@ -25,7 +25,7 @@ pub(super) fn compile(pieces: &[Piece<'_>], dialect: Dialect, names: Names<'_>) 
             }
             Piece::Placeholder(placeholder) => placeholder,
         };
-        match source::resolve(placeholder, dialect, names) {
+        match source::resolve(placeholder, Some(dialect), names) {
             Ok(Meaning::EnvIdent(name)) => parts.push(Part::EnvIdent(name)),
             Ok(Meaning::Env(name) | Meaning::EnvRaw(name)) => parts.push(Part::Env(name)),
             Ok(Meaning::Choice { source, options }) => parts.push(Part::Choice { source, options }),
@@ -48,11 +48,11 @@ pub(super) fn compile(pieces: &[Piece<'_>], dialect: Dialect, names: Names<'_>) 
         return Err(problems);
     }
     let statement = Statement {
-        style: dialect.style(),
+        style: dialect.facts().style,
         text: finished(&parts, dialect),
         parts,
         access: Access::Write,
-        max_values: dialect.max_values(),
+        max_values: dialect.facts().max_values,
         document: Vec::new(),
     };
     Ok(Compiled { statement, tables: Tables::ALL, doubt: None, warnings })

@@ -17,7 +17,7 @@ use millrace_core::app::{Adapter, Audit, AuditTable, Auth, CachedReads, EpochWri
 use super::{SyncPolicies, SyncSettings, glob};
 use crate::{
     compiler::Compiler,
-    statement::{Dialect, TableSet, tables},
+    statement::{TableSet, tables},
 };
 
 /// The settings of the tools, by name.
@@ -199,7 +199,7 @@ fn has_scripts(tool: &Tool) -> bool {
 /// The table of an audit entry.
 fn of_audit(table: &AuditTable, adapters: &[Adapter]) -> TableSet {
     let connector = adapters.get(table.adapter as usize).and_then(|adapter| millrace_catalogue::find(&adapter.connector));
-    let dialect = connector.and_then(|connector| Dialect::of(connector.language));
+    let dialect = connector.and_then(|connector| connector.language.dialect());
     dialect.map_or(TableSet::All, |dialect| tables::of_text(&table.statement, dialect).writes)
 }
 

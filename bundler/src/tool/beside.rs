@@ -5,11 +5,7 @@
 
 use millrace_core::app::{Adapter, ScriptRef};
 
-use crate::{
-    compiler::Compiler,
-    script::AppPart,
-    statement::{Dialect, only_reads},
-};
+use crate::{compiler::Compiler, script::AppPart, statement::only_reads};
 
 /// Whether one of the scripts may change something. `fetches`: the app allows requests.
 pub(super) fn may_write<'a>(
@@ -41,7 +37,7 @@ fn queries_write(compiler: &Compiler<'_>, adapters: &[Adapter], script: u32, pro
     if queries().next().is_none() || has(program, "query") > queries().count() {
         return true;
     }
-    let dialect = |adapter: &Adapter| millrace_catalogue::find(&adapter.connector).and_then(|connector| Dialect::of(connector.language));
+    let dialect = |adapter: &Adapter| millrace_catalogue::find(&adapter.connector).and_then(|connector| connector.language.dialect());
     queries().any(|query| {
         let reads = |dialect| query.part == AppPart::Statement && only_reads(&query.name, dialect);
         let mut asked = adapters.iter().filter(|adapter| query.adapter.as_ref().is_none_or(|name| adapter.name == *name));

@@ -1,7 +1,7 @@
 //! What stage *execute* does: `use` and `statement` or `transaction`, or `handler`.
 
-use millrace_catalogue::Language;
 use millrace_core::app::{Auth, Execute, Input, Piece as StatementPiece};
+use millrace_languages::{Form, Language};
 
 use super::{
     prepare::{NamedAdapter, Preparation, Work, finish, prepare},
@@ -76,7 +76,7 @@ fn database(
     let transaction = document.root.entry("transaction");
     check_keys(compiler, document)?;
     // Hyperterse has the documents of MongoDB as text.
-    let is_json = compiler.imported && used.is_some_and(|used| used.language == Some(Language::Documents));
+    let is_json = compiler.imported && used.is_some_and(|used| used.language.map(|language| language.form()) == Some(Form::Document));
     let of_json;
     let node = match document.root.at("statement") {
         Some(node) if is_json && node.text().is_some() => match statement::document_of_json(&document.source, node) {
@@ -106,7 +106,7 @@ fn database(
     let nothing = Node::nothing();
     let node = node.or(transaction.map(|entry| &entry.value)).unwrap_or(&nothing);
     if let (None, Some(language)) = (transaction, used.language)
-        && is_document != matches!(language, Language::Documents | Language::Requests)
+        && is_document != language.form().is_map()
     {
         let (message, help) = other_form(named.name, language);
         compiler.error(document, node.range.clone(), message, help);
@@ -272,12 +272,12 @@ fn told(
 
 /// What is wrong about a document for an adapter that takes text, or the other way round, and what helps.
 fn other_form(adapter: &str, language: Language) -> (String, &'static str) {
-    match language {
-        Language::Documents => (
+    match language.form() {
+        Form::Document => (
             format!("the adapter `{adapter}` takes a document, and this is text"),
             "Write it as a map below `statement:`, its first key the command: `find: users`.",
         ),
-        Language::Requests => (
+        Form::Request => (
             format!("the adapter `{adapter}` takes a request, and this is text"),
             "Write it as a map below `statement:`, its first key what it does: `from: items`.",
         ),

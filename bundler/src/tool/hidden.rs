@@ -2,12 +2,12 @@
 
 use millrace_core::app::{Execute, PresentedField, Presenter, UnknownFields};
 
-use super::{AppParts, reader::ToolReader};
+use super::reader::{AppParts, ToolReader};
 use crate::{
     Problem, Severity,
     compiler::Compiler,
     presenter::{Presenters, is_redacted},
-    statement::{self, Dialect, Searched},
+    statement::{self, Searched},
 };
 
 /// Warns of each such column. `presenter` is the one that the tool returns.
@@ -16,7 +16,7 @@ pub(super) fn check(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, execu
     let presenters = &*app.presenters;
     let adapter = execute.adapter().and_then(|adapter| app.adapters.list.get(adapter as usize));
     let connector = adapter.and_then(|adapter| millrace_catalogue::find(&adapter.connector));
-    let Some(dialect) = connector.and_then(|connector| Dialect::of(connector.language)) else { return };
+    let Some(dialect) = connector.and_then(|connector| connector.language.dialect()) else { return };
     if presenter.unknown == UnknownFields::Keep {
         return;
     }

@@ -1,7 +1,7 @@
 //! How the statements of a tool are compiled: by the language of its adapter.
 
-use millrace_catalogue::Language;
-use millrace_core::app::{Access, Execute, ParamStyle};
+use millrace_core::app::{Access, Execute};
+use millrace_languages::Form;
 
 use super::reader::ToolReader;
 use crate::{
@@ -69,33 +69,17 @@ pub(super) fn prepare<'a>(
     let word = if substitution.value == Substitution::Textual { "textual" } else { "bind" };
     compiler.origin(reading.name, "substitution", word, substitution.place);
     let language = named.used.language?;
-    if matches!(language, Language::Arguments | Language::Documents | Language::Requests | Language::PartiQl)
-        && substitution.value == Substitution::Textual
-    {
-        let message = match language {
-            Language::Documents => "`substitution: textual` is for statements of SQL: the values of a document are always values",
-            Language::Requests => "`substitution: textual` is for statements of SQL: the values of a request are always values",
-            Language::PartiQl => {
-                "`substitution: textual` is for statements of SQL: the values of a statement of PartiQL are always parameters"
-            }
-            _ => "`substitution: textual` is for statements of SQL: the values of a command are always arguments",
-        };
+    if let (Some(why), Substitution::Textual) = (language.form().why_not_textual(), substitution.value) {
+        let message = format!("`substitution: textual` is for statements of SQL: {why}");
         let range = document.root.at("substitution").unwrap_or(node).range.clone();
         compiler.error(document, range, message, "Remove `substitution: textual`.");
         return None;
     }
-    if matches!(language, Language::Arguments | Language::Documents | Language::Requests) {
-        let allowed = adapters.allowed_commands(named.used);
-        return Some(match language {
-            Language::Documents => Preparation::Document(allowed),
-            Language::Requests => Preparation::Request,
-            _ => Preparation::Command(allowed),
-        });
-    }
-    let Some(dialect) = Dialect::of(language) else {
-        let (message, help) = not_statements(named.name, language);
-        compiler.error(document, node.range.clone(), message, help);
-        return None;
+    let dialect = match language.form() {
+        Form::Statement(dialect) => dialect,
+        Form::Document => return Some(Preparation::Document(adapters.allowed_commands(named.used))),
+        Form::Request => return Some(Preparation::Request),
+        Form::Command => return Some(Preparation::Command(adapters.allowed_commands(named.used))),
     };
     let tenant = adapters.tenant(named.used).filter(|_| !crosses_tenants);
     if tenant.is_some() && substitution.value == Substitution::Textual {
@@ -145,7 +129,7 @@ pub(super) fn finish(
     }
     // What a function of the author's own does is not known. Its author says that it only reads: so the database holds it to that.
     let is_unknown = compiled.statement.access == Access::Read && compiled.tables.writes == TableSet::All;
-    let is_held = matches!(compiled.statement.style, ParamStyle::NumberedDollar | ParamStyle::Question);
+    let is_held = compiled.statement.style.is_held_to_reading();
     if is_unknown && is_held && says_query(document) {
         compiled.statement.access = Access::Declared;
         compiled.tables.writes = TableSet::default();
@@ -161,28 +145,4 @@ pub(super) fn finish(
 /// Whether a tool says that it only reads.
 fn says_query(document: &Document) -> bool {
     document.root.text_at("kind") == Some("query")
-}
-
-/// What is wrong about a statement for an adapter whose connector takes no statements, and what helps.
-fn not_statements(adapter: &str, language: Language) -> (String, String) {
-    let taken = language.command();
-    (
-        format!("`{adapter}` takes {taken}, and the tool has a `statement`"),
-        "Call it from a `handler`, or `use` an adapter on a database of SQL.".to_owned(),
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_connector_without_statements_is_no_place_for_one() {
-        for language in [Language::Arguments, Language::Documents, Language::Requests] {
-            assert_eq!(Dialect::of(language), None);
-            let (message, _) = not_statements("cache", language);
-            assert_eq!(message, format!("`cache` takes {}, and the tool has a `statement`", language.command()));
-        }
-        assert!(Dialect::of(Language::Sqlite).is_some() && Dialect::of(Language::Postgres).is_some());
-    }
 }

@@ -2,7 +2,7 @@ use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{DocumentNode, InputKind, Source};
+use super::{DocumentNode, InputKind, ParamStyle, Source};
 
 /// A compiled statement: text of its author, and places for values. Or a command and its arguments, each apart from the others; or a document.
 ///
@@ -14,14 +14,28 @@ pub struct Statement {
     /// The parts in order. Neighbouring text is joined.
     pub parts: Vec<Part>,
     /// The finished text, where nothing of it depends on the call: placeholders already written in `style`, one for each
-    /// [`Part::Bind`] in order. In [`ParamStyle::Document`], how the document is shown.
+    /// [`Part::Bind`] in order. Of a document: how it is shown.
     pub text: Option<String>,
     /// Whether it writes.
     pub access: Access,
     /// How many values its database takes in one statement.
     pub max_values: u32,
-    /// In [`ParamStyle::Document`], the members of the document; its places name `parts`, which are values alone.
+    /// Of a document: its members, whose places name `parts`, which are values alone.
     pub document: Vec<(String, DocumentNode)>,
+}
+
+impl Statement {
+    /// A command, of which each part is one argument, or several where a list is spread.
+    #[must_use]
+    pub const fn of_command(arguments: Vec<Part>, access: Access, max_values: u32) -> Self {
+        Self { style: ParamStyle::Arguments, parts: arguments, text: None, access, max_values, document: Vec::new() }
+    }
+
+    /// A document; `shown` is how it is shown.
+    #[must_use]
+    pub const fn of_document(members: Vec<(String, DocumentNode)>, values: Vec<Part>, shown: String, access: Access) -> Self {
+        Self { style: ParamStyle::Document, parts: values, text: Some(shown), access, max_values: u32::MAX, document: members }
+    }
 }
 
 /// Whether a statement writes.
@@ -43,50 +57,6 @@ impl Access {
     }
 }
 
-/// How a connector writes placeholders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ParamStyle {
-    /// `?1`, `?2`: SQLite, libSQL, D1
-    NumberedQuestion,
-    /// `$1`, `$2`: PostgreSQL
-    NumberedDollar,
-    /// `?`: MySQL
-    Question,
-    /// None: each part is one argument of a command, or several where a list is spread. Redis, Upstash
-    Arguments,
-    /// None: values are leaves of a document. MongoDB, PostgREST
-    Document,
-    /// `p1`, `p2`, in braces and with a type that are the statement's text, `{p1:Int64}`: ClickHouse
-    Name,
-    /// `?`, and names between `"`: DynamoDB. A list is written out as it is, each value once: equal keys are refused there.
-    PartiQl,
-}
-
-impl ParamStyle {
-    /// A name as its databases quote it, each part between dots of its own. `None` where a part is empty or has a NUL character.
-    #[must_use]
-    pub fn identifier(self, name: &str) -> Option<String> {
-        let quote = if matches!(self, Self::Question | Self::Name) { '`' } else { '"' };
-        // ClickHouse has escapes in names, too.
-        let doubled = |character| character == quote || character == '\\' && self == Self::Name;
-        let mut quoted = String::new();
-        for part in name.split('.') {
-            if part.is_empty() || part.contains('\0') {
-                return None;
-            }
-            if !quoted.is_empty() {
-                quoted.push('.');
-            }
-            quoted.push(quote);
-            for character in part.chars() {
-                quoted.extend(core::iter::repeat_n(character, if doubled(character) { 2 } else { 1 }));
-            }
-            quoted.push(quote);
-        }
-        Some(quoted)
-    }
-}
-
 /// A part of a statement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Part {
@@ -97,8 +67,8 @@ pub enum Part {
     /// One parameter.
     Bind(Bind),
     /// One parameter for each element of an array, between commas, alone in `IN (…)`: the last one may be repeated. An empty array becomes `empty`.
-    /// In [`ParamStyle::Arguments`], one argument for each element; an empty array is refused, and in [`ParamStyle::PartiQl`], too. In [`ParamStyle::Document`], one list whose
-    /// elements have this type.
+    /// In a command, one argument for each element; an empty array is refused, and in PartiQL, too.
+    /// In a document, one list whose elements have this type.
     BindEach {
         /// The array.
         source: Source,

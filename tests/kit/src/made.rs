@@ -1,9 +1,6 @@
 //! Parts of apps, each with nothing but what has to be there.
 
-use millrace_core::app::{
-    Adapter, App, Authorization, BatchLimits, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute, Identity, Input, InputKind, Limits,
-    OnExceed, OnTooMany, ScriptLimits, Server, Tool,
-};
+use millrace_core::app::{Adapter, App, Authorization, BatchLimits, EnvPart, EnvTemplate, Identity, Input, InputKind, Server};
 
 /// An app without anything, version 1.
 #[must_use]
@@ -49,44 +46,6 @@ pub fn adapter(name: &str, connector: &str, connection_string: &str) -> Adapter 
         session: Vec::new(),
         tenant: None,
         databases: None,
-    }
-}
-
-/// A tool without inputs.
-#[must_use]
-pub fn tool(name: &str, execute: Execute) -> Tool {
-    Tool {
-        name: name.to_owned(),
-        path: name.to_owned(),
-        descriptor: "{}".to_owned(),
-        listed: true,
-        context: Default::default(),
-        middleware: Vec::new(),
-        auth: None,
-        inputs: Vec::new(),
-        map_input: None,
-        execute,
-        map_output: None,
-        cache: None,
-        errors: Errors { style: ErrorStyle::Result, expose: false, on: Vec::new() },
-        limits: Limits {
-            timeout_ms: 5_000,
-            output_bytes: 1 << 18,
-            on_exceed: OnExceed::Error,
-            rate: None,
-            concurrency: None,
-            script: ScriptLimits { loops: 1_000_000, memory_bytes: 1 << 20, output_bytes: 1 << 20 },
-        },
-        idempotency: None,
-        sync: None,
-        crosses_tenants: false,
-        on_too_many: OnTooMany::Error,
-        results_as_rows: false,
-        input_schema: None,
-        confirm: None,
-        output: None,
-        as_is: Vec::new(),
-        returns: None,
     }
 }
 

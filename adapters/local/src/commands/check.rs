@@ -249,8 +249,10 @@ fn connect(app: &App, Report { origins, tenants, lock, statements, .. }: &Report
         for (index, adapter) in endpoint.app().adapters.iter().enumerate() {
             let reached = answers.connections.get(index).is_some_and(|connection| connection.failure.is_none());
             let Some(tenant) = tenants.iter().find(|tenant| reached && tenant.adapter == adapter.name) else { continue };
-            let problems = match tables_with(&endpoint, index, &adapter.connector, &tenant.rule.column).await {
-                Ok((tables, dialect)) => tenant.rule.differences(&tables, dialect),
+            // Only statements are kept to a tenant.
+            let Some(dialect) = dialect_of(&adapter.connector) else { continue };
+            let problems = match tables_with(&endpoint, index, dialect, &tenant.rule.column).await {
+                Ok(tables) => tenant.rule.differences(&tables, dialect),
                 Err(error) => {
                     vec![format!("the tables that have the column `{}` could not be read: {}", tenant.rule.column, in_full(error))]
                 }
@@ -280,11 +282,10 @@ fn audit_tables(app: &App) -> Vec<&AuditTable> {
 async fn rejected_audit(endpoint: &Endpoint, adapter: usize, insert: &str) -> Option<RejectedAudit> {
     let declared = endpoint.app().adapters.get(adapter)?;
     let (name, columns) = insert.strip_prefix("INSERT INTO ")?.split_once(" VALUES ")?.0.split_once(" (")?;
-    // ClickHouse explains no `INSERT`.
-    let is_clickhouse = dialect_of(&declared.connector) == Dialect::ClickHouse;
-    let (text, values) = match is_clickhouse {
-        true => (format!("SELECT {} FROM {name} LIMIT 0", columns.trim_end_matches(')')), Vec::new()),
-        false => (format!("EXPLAIN {insert}"), vec![Value::Null; AUDIT_COLUMNS.len()]),
+    let is_explained = dialect_of(&declared.connector)?.facts().explains_inserts;
+    let (text, values) = match is_explained {
+        true => (format!("EXPLAIN {insert}"), vec![Value::Null; AUDIT_COLUMNS.len()]),
+        false => (format!("SELECT {} FROM {name} LIMIT 0", columns.trim_end_matches(')')), Vec::new()),
     };
     let error = endpoint.pipeline().look_up(adapter, &text, &values).await.err()?;
     // What a column does not take are the values here.
@@ -292,7 +293,7 @@ async fn rejected_audit(endpoint: &Endpoint, adapter: usize, insert: &str) -> Op
         return None;
     }
     let mut problem = in_full(error);
-    if !is_clickhouse {
+    if is_explained {
         // Quotes that nothing needs are noise.
         let plain = name.replace(['"', '`'], "");
         let is_plain =
@@ -304,36 +305,16 @@ async fn rejected_audit(endpoint: &Endpoint, adapter: usize, insert: &str) -> Op
 }
 
 /// The SQL of a connector.
-fn dialect_of(connector: &str) -> Dialect {
-    find(connector).and_then(|known| Dialect::of(known.language)).unwrap_or(Dialect::Sqlite)
+fn dialect_of(connector: &str) -> Option<Dialect> {
+    find(connector)?.language.dialect()
 }
 
 /// The tables and views of a database that have a column.
-async fn tables_with(endpoint: &Endpoint, adapter: usize, connector: &str, column: &str) -> millrace_core::Result<(Vec<String>, Dialect)> {
-    let dialect = dialect_of(connector);
-    let text = match dialect {
-        Dialect::Postgres => {
-            // Not `information_schema`: it has no materialized views.
-            "SELECT DISTINCT c.relname::text FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace \
-             WHERE a.attname = $1 AND a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'p', 'v', 'm', 'f') \
-             AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema' \
-             AND has_table_privilege(c.oid, 'SELECT, INSERT, UPDATE, DELETE') ORDER BY 1"
-        }
-        // No adapter of it has a `tenant`.
-        Dialect::ClickHouse => {
-            "SELECT DISTINCT table FROM system.columns WHERE name = {p1:String} AND database = currentDatabase() ORDER BY 1"
-        }
-        Dialect::MySql => {
-            "SELECT DISTINCT table_name FROM information_schema.columns WHERE column_name = ? AND table_schema = DATABASE() ORDER BY 1"
-        }
-        // No adapter with PartiQL has a tenant.
-        Dialect::Sqlite | Dialect::PartiQl => {
-            "SELECT s.name FROM sqlite_master AS s, pragma_table_xinfo(s.name) AS c WHERE s.type IN ('table', 'view') AND lower(c.name) = ?1 ORDER BY 1"
-        }
-    };
+async fn tables_with(endpoint: &Endpoint, adapter: usize, dialect: Dialect, column: &str) -> millrace_core::Result<Vec<String>> {
+    let text = dialect.facts().tables_with_column;
     let rows = endpoint.pipeline().look_up(adapter, text, &[Value::Text(column.to_owned())]).await?;
     let names = rows.rows.into_iter().flatten().filter_map(|value| if let Value::Text(name) = value { Some(name) } else { None });
-    Ok((names.collect(), dialect))
+    Ok(names.collect())
 }
 
 /// What a model may have to read, in bytes, as limits and budgets count.

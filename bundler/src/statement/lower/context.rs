@@ -1,9 +1,10 @@
 //! What the surroundings of a value ask for: one parameter for each element, an array, a type.
 
 use millrace_core::app::{InputKind, Part};
+use millrace_languages::Lists;
 
 use super::{
-    super::{Dialect, error, lex::Kind, problem::warning, source::Value},
+    super::{error, lex::Kind, problem::warning, source::Value},
     Lowering, PlaceholderName, Slot,
 };
 
@@ -16,12 +17,11 @@ impl Lowering<'_> {
             (None, None | Some(InputKind::Json)) => None,
             (None, Some(_)) => return None,
         };
-        let is_list = self.is_alone_after(token, &["IN"]) || self.dialect == Dialect::PartiQl && self.is_alone_in_brackets(token);
-        // ClickHouse takes a list as one value.
-        if !is_list || self.dialect == Dialect::ClickHouse {
+        let is_list = self.is_alone_after(token, &["IN"]) || self.dialect.facts().has_bracketed_lists && self.is_alone_in_brackets(token);
+        if !is_list || self.dialect.facts().lists == Lists::Array {
             return None;
         }
-        let empty = self.dialect.empty(kind, self.compared_column(token).as_deref());
+        let empty = (self.dialect.facts().empty)(kind, self.compared_column(token).as_deref());
         Some(Part::BindEach { source: value.source.clone(), kind, empty })
     }
 
@@ -37,7 +37,8 @@ impl Lowering<'_> {
             && (self.tokens.is_sign(before, b'(') || self.tokens.is_sign(before, b','))
             && value.elements.is_some();
         let without_parentheses = self.tokens.is_word(before, "IN");
-        if !in_list && !without_parentheses || in_list && self.dialect == Dialect::ClickHouse && self.is_alone_after(token, &["IN"]) {
+        if !in_list && !without_parentheses || in_list && self.dialect.facts().lists == Lists::Array && self.is_alone_after(token, &["IN"])
+        {
             return false;
         }
         let message = if without_parentheses { "follows `IN` without parentheses" } else { "is a list beside other values of `IN`" };
@@ -155,7 +156,7 @@ impl Lowering<'_> {
             "PG_TYPEOF",
             "QUOTE_NULLABLE",
         ];
-        if self.dialect != Dialect::Postgres {
+        if !self.dialect.facts().finds_types {
             return false;
         }
         let after = self.tokens.after(token);

@@ -6,7 +6,7 @@ use millrace_core::app::{Bind, InputKind, Piece};
 
 use super::{
     super::{
-        Dialect, error,
+        error,
         lex::{Kind, Prefix},
         literal::{self, Decoded},
         position,
@@ -158,12 +158,7 @@ impl Lowering<'_> {
         if !takes_callers || !text.trim_start().starts_with(['{', '[']) {
             return;
         }
-        let help = match self.dialect {
-            Dialect::Sqlite | Dialect::MySql => "build it with `json_object('key', {{ inputs.x }})` or `json_array(…)`, which escape it",
-            Dialect::ClickHouse => "build it with `toJSONString(map('key', {{ inputs.x }}))`, which escapes it",
-            Dialect::PartiQl => "write the document without quotes around it: `{'key': {{ inputs.x }}}` or `[{{ inputs.x }}]`",
-            Dialect::Postgres => "build it with `jsonb_build_object('key', {{ inputs.x }})` or `ARRAY[{{ inputs.x }}]`, which escape it",
-        };
+        let help = self.dialect.facts().instead_of_text_document;
         self.done.warnings.push(warning(
             slot.place.clone(),
             format!(
@@ -178,7 +173,7 @@ impl Lowering<'_> {
     fn introduction(&mut self, token: usize, slot: &Slot) -> Option<LiteralPrefix> {
         let before = self.tokens.before(token);
         let (Some(before), Some(word)) = (before, self.tokens.word(before)) else { return Some(LiteralPrefix::Not) };
-        if self.dialect == Dialect::MySql && word.starts_with('_') {
+        if self.dialect.facts().has_introducers && word.starts_with('_') {
             let introduced = match word.to_ascii_lowercase().as_str() {
                 "_utf8mb4" | "_utf8mb3" | "_utf8" | "_ascii" => LiteralPrefix::Charset,
                 "_binary" => LiteralPrefix::Cast("BINARY".to_owned()),
@@ -192,17 +187,18 @@ impl Lowering<'_> {
             self.take_back(before);
             return Some(introduced);
         }
-        if self.dialect == Dialect::Sqlite && self.tokens.is_any_word(Some(before), &["DATE", "TIME", "TIMESTAMP", "DATETIME", "INTERVAL"])
+        if let Some(help) = self.dialect.facts().instead_of_typed_literals
+            && self.tokens.is_any_word(Some(before), &["DATE", "TIME", "TIMESTAMP", "DATETIME", "INTERVAL"])
         {
-            let help = "use a function: `date({{ inputs.day }})`, `datetime('now', '+' || {{ inputs.n }} || ' days')`";
-            self.done.problems.push(error(slot.place.clone(), format!("SQLite has no `{word} '…'` literals"), help));
+            let message = format!("{} has no `{word} '…'` literals", self.dialect.facts().name);
+            self.done.problems.push(error(slot.place.clone(), message, help));
             return None;
         }
         if let Some((first, name)) = self.zoned_type(before) {
             self.take_back(first);
             return Some(LiteralPrefix::Cast(name));
         }
-        let Some(cast) = self.dialect.typed_literal(word) else { return Some(LiteralPrefix::Not) };
+        let Some(cast) = (self.dialect.facts().typed_literal)(word) else { return Some(LiteralPrefix::Not) };
         self.take_back(before);
         Some(LiteralPrefix::Cast(if cast == "INTERVAL" { self.interval(token) } else { cast.to_owned() }))
     }
@@ -224,7 +220,7 @@ impl Lowering<'_> {
 
     /// `TIMESTAMP WITH TIME ZONE` and the like, which ends at `last`.
     fn zoned_type(&self, last: usize) -> Option<(usize, String)> {
-        if self.dialect != Dialect::Postgres || !self.tokens.is_word(Some(last), "ZONE") {
+        if !self.dialect.facts().has_zoned_literals || !self.tokens.is_word(Some(last), "ZONE") {
             return None;
         }
         let time = self.tokens.before(last)?;

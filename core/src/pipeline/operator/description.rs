@@ -9,12 +9,12 @@ use alloc::{string::String, vec::Vec};
 use crate::pipeline::{
     isolate::database,
     isolate::runtime::Pipeline,
-    operator::rehearsal::{DatabasePlace, Question, ask, is_explained, written},
+    operator::rehearsal::{DatabasePlace, Question, ask, written},
     session,
 };
 use crate::{
     Error, ErrorKind, Result,
-    app::{Access, Bind, Execute, InputKind, ParamStyle, Part, Source, Statement, Tool},
+    app::{Access, Bind, Execute, Form, InputKind, Part, Source, Statement, Tool},
     ports::{Column, Command},
     value::Value,
 };
@@ -96,15 +96,14 @@ pub(in crate::pipeline) async fn describe(pipeline: &Pipeline, tool: &Tool) -> O
 }
 
 async fn of_database(pipeline: &Pipeline, place: DatabasePlace<'_>, statement: &Statement) -> Option<Result<Vec<Column>>> {
-    if matches!(statement.style, ParamStyle::Arguments | ParamStyle::Document) {
+    if statement.style.form() != Form::Text {
         return None;
     }
     // Only there does the type of a value decide about that of a column.
-    let samples: &[Sample] = match statement.style {
-        ParamStyle::NumberedDollar if has_values(statement) => {
-            &[Sample::Typed, Sample::Large, Sample::Fraction, Sample::Huge, Sample::Null]
-        }
-        _ => &[Sample::Null],
+    let samples: &[Sample] = if statement.style.types_columns_by_values() && has_values(statement) {
+        &[Sample::Typed, Sample::Large, Sample::Fraction, Sample::Huge, Sample::Null]
+    } else {
+        &[Sample::Null]
     };
     let texts = choices(statement)?;
     let (mut described, mut failure) = (None, None);
@@ -149,7 +148,7 @@ async fn once(
     };
     let (text, values) = match written(pipeline, statement, "", chosen, |part| sample.of(part)) {
         // What no database explains is not described, either.
-        Ok((text, _)) if !is_explained(statement.style, &text) => return None,
+        Ok((text, _)) if !statement.style.is_explained(&text) => return None,
         Ok(written) => written,
         Err(error) => return error.map(Err),
     };

@@ -1,24 +1,16 @@
 //! What a database says of a tool's statement before anybody calls it. The statement is explained, which runs nothing.
 
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
-use core::fmt::Write as _;
 
 use crate::pipeline::{isolate::database, isolate::deployment, isolate::runtime::Pipeline, session, stages::signal::Signal};
 use crate::{
     Error, ErrorKind, Result,
-    app::{Access, Adapter, Bind, Execute, OnTooMany, ParamStyle, Part, Piece, Statement, Tool},
+    app::{Access, Adapter, Bind, Execute, Part, Piece, Statement, Tool},
     cancel::Cancel,
     ports::{BoundStep, BoundTransaction, Command, Connector, LocalFuture, Parameter, Query, SessionSetting},
     value::{Rows, Value},
 };
 
-/// Statements that not every database explains.
-const NOT_EXPLAINED: [&str; 24] = [
-    "ALTER", "ANALYZE", "CALL", "CLUSTER", "COMMENT", "COPY", "CREATE", "DO", "DROP", "EXPLAIN", "GRANT", "LISTEN", "LOCK", "MERGE",
-    "NOTIFY", "PRAGMA", "REFRESH", "REINDEX", "RESET", "REVOKE", "SET", "SHOW", "TRUNCATE", "VACUUM",
-];
-/// Those that ClickHouse neither explains nor reads the syntax of; they only read.
-const OF_CLICKHOUSE: [&str; 5] = ["DESC", "DESCRIBE", "EXISTS", "EXPLAIN", "SHOW"];
 /// The most of a plan that is read.
 const PLAN_ROWS: usize = 100_000;
 /// Likewise, in bytes.
@@ -73,13 +65,9 @@ async fn explain_all(pipeline: &Pipeline, place: DatabasePlace<'_>, execute: &Ex
 /// Explains a statement, which is that of the `step` with this name.
 async fn explain(pipeline: &Pipeline, place: DatabasePlace<'_>, statement: &Statement, step: Option<&str>) -> Option<Result<()>> {
     // Nothing explains a command, or a statement of DynamoDB. A document was judged when the app was built.
-    if matches!(statement.style, ParamStyle::Arguments | ParamStyle::Document | ParamStyle::PartiQl) {
-        return None;
-    }
-    // ClickHouse explains what reads; of anything else it reads the syntax.
-    let explain = if statement.style == ParamStyle::Name && statement.access == Access::Write { "EXPLAIN AST " } else { "EXPLAIN " };
+    let explain = statement.style.explains(statement.access == Access::Write)?;
     let (text, params) = match written(pipeline, statement, explain, |_| 0, |_| Value::Null) {
-        Ok((text, _)) if !is_explained(statement.style, &text[explain.len()..]) => return None,
+        Ok((text, _)) if !statement.style.is_explained(&text[explain.len()..]) => return None,
         Ok(written) => written,
         Err(error) => return error.map(Err),
     };
@@ -91,7 +79,7 @@ async fn explain(pipeline: &Pipeline, place: DatabasePlace<'_>, statement: &Stat
     let in_transaction;
     let command = match step {
         // A step may ask MySQL for the number that an earlier one was given, which a statement by itself may not.
-        Some(name) if statement.style == ParamStyle::Question => {
+        Some(name) if statement.style.has_numbers_of_transactions() => {
             let parameters = params.into_iter().map(Parameter::Value).collect();
             in_transaction = [BoundStep { name, text: Cow::Borrowed(&text), parameters, access: Access::Read, expect: None }];
             Command::Transaction(BoundTransaction { steps: &in_transaction, result: None })
@@ -160,31 +148,13 @@ pub(in crate::pipeline) async fn ask<T>(
     let (adapter, connector) = pipeline.connections.open(place.adapter, place.database)?;
     let cancel = Cancel::new();
     let signal = Signal::new(&*pipeline.ports.clock, &cancel, None, adapter.timeout_ms);
-    let query = Query {
-        command,
-        session,
-        access: Access::Read,
-        deadline_ms: signal.deadline_ms(),
-        max_rows: PLAN_ROWS,
-        on_too_many: OnTooMany::Error,
-        max_bytes: PLAN_BYTES,
-        caller: None,
-    };
+    let query = Query { session, ..Query::reading(command, signal.deadline_ms(), PLAN_ROWS, PLAN_BYTES) };
     signal.race(how(&*connector, query)).await.unwrap_or_else(|_| Err(silent(adapter)))
 }
 
 fn silent(adapter: &Adapter) -> Error {
     let message = format!("the adapter `{}` did not answer within {} ms", adapter.name, adapter.timeout_ms);
     Error::new(ErrorKind::TimedOut, message)
-}
-
-/// Whether databases explain a statement.
-pub(in crate::pipeline) fn is_explained(style: ParamStyle, text: &str) -> bool {
-    let first = text.trim_start_matches(|c: char| c.is_whitespace() || c == '(');
-    let first = first.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
-    // A word that is misspelt is what the database should see.
-    let others: &[&str] = if style == ParamStyle::Name { &OF_CLICKHOUSE } else { &NOT_EXPLAINED };
-    !first.is_empty() && !others.iter().any(|word| word.eq_ignore_ascii_case(first))
 }
 
 /// A statement behind `head`, with one value for each place. `option` says which text a choice is, by the place of the part.
@@ -228,13 +198,7 @@ pub(in crate::pipeline) fn written(
                 }
                 params.push(value(part));
                 let number = params.len();
-                // Writing to a string cannot fail.
-                let _ = match statement.style {
-                    ParamStyle::NumberedQuestion => write!(text, "?{number}"),
-                    ParamStyle::NumberedDollar => write!(text, "${number}"),
-                    ParamStyle::Name => write!(text, "p{number}"),
-                    ParamStyle::Question | ParamStyle::Arguments | ParamStyle::Document | ParamStyle::PartiQl => text.write_char('?'),
-                };
+                statement.style.push_placeholder(&mut text, number);
             }
             Part::Choice { options, .. } => text.push_str(options.get(option(place)).map_or("", |(_, written)| written)),
             // All of them first, then each alone.

@@ -10,8 +10,8 @@ use core::fmt::Write as _;
 
 use super::Stage;
 use crate::app::{
-    Access, App, Audience, Auth, Bind, CacheScope, ErrorRule, ErrorStyle, Execute, Idempotency, Input, InputKind, JwtPolicy, KeySource,
-    MiddlewareAction, OnExceed, OnTooMany, ParamStyle, Part, Piece, Presenter, SELECT_INPUT, ScriptRef, Source, Statement, Template,
+    Access, App, Audience, Auth, Bind, CacheScope, ErrorRule, ErrorStyle, Execute, Form, Idempotency, Input, InputKind, JwtPolicy,
+    KeySource, MiddlewareAction, OnExceed, OnTooMany, Part, Piece, Presenter, SELECT_INPUT, ScriptRef, Source, Statement, Template,
     TextFormat, TokenCarrier, Tool, Transaction, UnknownFields,
 };
 
@@ -284,15 +284,11 @@ fn text(statement: &Statement, details: &mut Vec<String>) -> String {
     let mut number = 0;
     let mut placeholder = || {
         number += 1;
-        match statement.style {
-            ParamStyle::NumberedQuestion => format!("?{number}"),
-            ParamStyle::NumberedDollar => format!("${number}"),
-            ParamStyle::Question | ParamStyle::PartiQl => "?".into(),
-            ParamStyle::Name => format!("p{number}"),
-            ParamStyle::Arguments | ParamStyle::Document => format!("<{number}>"),
-        }
+        let mut written = String::new();
+        statement.style.push_placeholder(&mut written, number);
+        written
     };
-    let is_command = statement.style == ParamStyle::Arguments;
+    let is_command = statement.style.form() == Form::Arguments;
     for part in &statement.parts {
         if is_command && !text.is_empty() {
             text.push(' ');
@@ -334,9 +330,9 @@ fn text(statement: &Statement, details: &mut Vec<String>) -> String {
             }
         }
     }
-    match (&statement.text, statement.style) {
+    match (&statement.text, statement.style.form()) {
         // Its places have the same numbers.
-        (Some(shown), ParamStyle::Document) => shown.clone(),
+        (Some(shown), Form::Document) => shown.clone(),
         _ => text,
     }
 }

@@ -23,7 +23,7 @@ use alloc::{format, string::String, vec::Vec};
 
 use crate::pipeline::{
     call::call_end::CallEnd,
-    call::record::Subject,
+    call::report::Subject,
     call::run::{Question, Run, SAFE_TO_REPEAT, TARGET, Work},
     content::output::ToolOutput,
     isolate::connections::MAX_CELL_BYTES,
@@ -86,7 +86,7 @@ async fn query(run: &Run<'_>, adapter: &Adapter, place: usize, execute: &Execute
     let lookup = async {
         let settings = run.tool.cache.as_ref().filter(|_| access.reads())?;
         let Ok(epochs) = cache::epochs(run).await else {
-            run.record.looked_up(adapter, false);
+            run.report.looked_up(adapter, false);
             return None;
         };
         // A result that is cut is another one with another limit.
@@ -128,15 +128,13 @@ async fn ask(run: &Run<'_>, place: usize, access: Access, asked: Asked<'_>) -> F
         let Subject { tool, request_id, .. } = run.subject();
         tracing::debug!(target: TARGET, tool, request_id, connector = adapter.connector, adapter = adapter.name, "query");
     }
+    let deadline_ms = run.signal.deadline_within(adapter.timeout_ms);
     let query = Query {
-        command: statement.command(),
         session,
         access,
-        deadline_ms: run.signal.deadline_within(adapter.timeout_ms),
-        max_rows: adapter.max_rows as usize,
         on_too_many: run.tool.on_too_many,
-        max_bytes: MAX_CELL_BYTES,
         caller: Some(run.signal.cancel()),
+        ..Query::reading(statement.command(), deadline_ms, adapter.max_rows as usize, MAX_CELL_BYTES)
     };
     let question = run.asks(adapter);
     let writes = access == Access::Write;

@@ -4,6 +4,7 @@
 //! owns them from then on. Names and comments of the database are data: they get into a file as texts, quoted, and never as a placeholder.
 
 use millrace_core::secret::Secret;
+use millrace_languages::Dialect;
 use millrace_native::isolate;
 
 use super::{
@@ -15,7 +16,6 @@ use crate::{
     output::{CommandError, CommandResult, note, print},
 };
 
-mod dialect;
 mod mysql;
 mod names;
 mod postgres;
@@ -26,7 +26,6 @@ mod sqlite;
 mod table_tools;
 pub(super) mod yaml;
 
-use dialect::Dialect;
 use reader::Reader;
 use schema::Table;
 use source::{Source, VARIABLE};
@@ -54,15 +53,18 @@ struct Found {
 pub(super) fn write(folder: &AppFolder<'_>, database: &str, wanted: &[String], write: bool) -> CommandResult<Project> {
     let source = Source::parse(database, folder.path)?;
     let wanted: Vec<String> = wanted.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
-    let (connector, dialect, file, address) = (source.connector, source.dialect, source.file.clone(), source.address.clone());
+    let (connector, file, address) = (source.connector.name, source.file.clone(), source.address.clone());
+    let Some(dialect) = source.connector.language.dialect() else {
+        return Err(CommandError::Usage(format!("`--from` cannot read a database of the connector `{connector}`; name one of SQL")));
+    };
     let adapter = names::of_tools(&source.name, &[]);
     let adapter = if names::of_tools("", &[]) == adapter { "main".to_owned() } else { adapter };
-    let found = isolate::run(move || read(source, wanted)).map_err(CommandError::wrong)??;
+    let found = isolate::run(move || read(source, dialect, wanted)).map_err(CommandError::wrong)??;
     let named = name_all(&found.tables);
     let name_of = |schema: Option<&str>, name: &str| {
         let is_it = |table: &Table| {
             table.schema.as_deref() == schema
-                && (table.name == name || (dialect == Dialect::Sqlite && table.name.eq_ignore_ascii_case(name)))
+                && (table.name == name || (dialect.facts().ignores_capitals && table.name.eq_ignore_ascii_case(name)))
         };
         named.iter().find(|(table, _)| is_it(table)).map(|(_, name)| names::in_words(name))
     };
@@ -117,12 +119,14 @@ fn name_all(tables: &[Table]) -> Vec<(&Table, String)> {
 }
 
 /// Reads the schema of the tables that were chosen.
-async fn read(source: Source, wanted: Vec<String>) -> CommandResult<Found> {
+async fn read(source: Source, dialect: Dialect, wanted: Vec<String>) -> CommandResult<Found> {
     let reader = Reader::open(&source)?;
-    let all: Vec<NumberedTable> = match source.dialect {
+    let all: Vec<NumberedTable> = match dialect {
         Dialect::Sqlite => sqlite::names(&reader).await?.into_iter().map(|table| (table, 0)).collect(),
         Dialect::Postgres => postgres::names(&reader).await?,
         Dialect::MySql => mysql::names(&reader).await?.into_iter().map(|table| (table, 0)).collect(),
+        // `Source` has no other.
+        Dialect::ClickHouse | Dialect::PartiQl => Vec::new(),
     };
     let (chosen, others) = choose(all, &wanted)?;
     let mut found = Found { tables: Vec::new(), others, unreadable: Vec::new() };
@@ -131,10 +135,11 @@ async fn read(source: Source, wanted: Vec<String>) -> CommandResult<Found> {
             found.unreadable.push((table.shown(), "a statement cannot have its name".to_owned()));
             continue;
         }
-        let filled = match source.dialect {
+        let filled = match dialect {
             Dialect::Sqlite => sqlite::fill(&reader, &mut table).await,
             Dialect::Postgres => postgres::fill(&reader, &mut table, oid).await,
             Dialect::MySql => mysql::fill(&reader, &mut table).await,
+            Dialect::ClickHouse | Dialect::PartiQl => Ok(()),
         };
         match filled {
             Ok(()) if table.columns.is_empty() => found.unreadable.push((table.shown(), "it has no columns that can be read".to_owned())),
@@ -246,7 +251,7 @@ fn project(first: &TableTools<'_>, adapter: &str, dialect: Dialect, file: Option
         table: first.table_name(),
         script_table: first.table_name().replace("{{ '{{' }}", "{{").replace('\\', "\\\\").replace('"', "\\\""),
         column: first.a_text(),
-        parameter: dialect.parameter(),
+        parameter: dialect.parameter(1),
     };
     let rights = match write {
         true => "The app reads and writes it",

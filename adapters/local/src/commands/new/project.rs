@@ -53,7 +53,7 @@ pub(super) struct Example {
     /// A text of the table, as a statement names it.
     pub(super) column: String,
     /// How the driver writes the first parameter.
-    pub(super) parameter: &'static str,
+    pub(super) parameter: String,
 }
 
 /// SQL that fills a D1 database.
@@ -145,7 +145,7 @@ impl Project {
             ("table", &example.table),
             ("script_table", &example.script_table),
             ("column", &example.column),
-            ("parameter", example.parameter),
+            ("parameter", &example.parameter),
             ("data\n", data),
             ("worker\n", worker),
             ("lambda", lambda),

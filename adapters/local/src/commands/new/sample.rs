@@ -34,7 +34,7 @@ pub(super) fn write(folder: &AppFolder<'_>) -> CommandResult<Project> {
             table: "notes".to_owned(),
             script_table: "notes".to_owned(),
             column: "text".to_owned(),
-            parameter: "?1",
+            parameter: "?1".to_owned(),
         },
         seed: Some(Seed { binding: "DB", file: "app/adapters/notes.sql" }),
         data: "## Data\n\n\

@@ -14,7 +14,6 @@
 //! and refuses a key that is named twice: there, each value is written once.
 
 use alloc::{borrow::Cow, boxed::Box, format, string::String, vec::Vec};
-use core::fmt::Write as _;
 
 use super::{
     arguments,
@@ -24,7 +23,7 @@ use super::{
 };
 use crate::{
     Json,
-    app::{Bind, Execute, InputKind, ParamStyle, Part, Piece, Root, Source, Statement, Transaction, TransactionStep},
+    app::{Bind, Execute, Form, InputKind, ParamStyle, Part, Piece, Root, Source, Statement, Transaction, TransactionStep},
     fault::{Fault, FaultResult, Issue, Stage},
     pipeline::{
         call::run::Run,
@@ -45,17 +44,19 @@ type Written<'a> = (Cow<'a, str>, Vec<Parameter>);
 pub(super) fn render<'a>(run: &Run<'_>, execute: &'a Execute, inputs: &Json) -> FaultResult<Rendered<'a>> {
     let scope = run.scope(inputs);
     match execute {
-        Execute::Statement { statement, .. } if statement.style == ParamStyle::Arguments => arguments::render(run, scope, statement),
-        Execute::Statement { statement, .. } if statement.style == ParamStyle::Document => document::render(run, scope, statement),
-        Execute::Statement { statement, .. } => {
-            let (text, parameters) = written(run, scope, statement, &[])?;
-            let value = |parameter| match parameter {
-                Parameter::Value(value) => value,
-                // There are no steps, and what names one was refused.
-                Parameter::Earlier(_) | Parameter::Composed(_) => Value::Null,
-            };
-            Ok(Rendered::Statement { text, values: parameters.into_iter().map(value).collect() })
-        }
+        Execute::Statement { statement, .. } => match statement.style.form() {
+            Form::Arguments => arguments::render(run, scope, statement),
+            Form::Document => document::render(run, scope, statement),
+            Form::Text => {
+                let (text, parameters) = written(run, scope, statement, &[])?;
+                let value = |parameter| match parameter {
+                    Parameter::Value(value) => value,
+                    // There are no steps, and what names one was refused.
+                    Parameter::Earlier(_) | Parameter::Composed(_) => Value::Null,
+                };
+                Ok(Rendered::Statement { text, values: parameters.into_iter().map(value).collect() })
+            }
+        },
         Execute::Transaction { transaction: Transaction { steps, result }, .. } => {
             let step = |(place, step): (usize, &'a TransactionStep)| {
                 let (text, parameters) = written(run, scope, &step.statement, steps.get(..place).unwrap_or_default())?;
@@ -85,19 +86,19 @@ fn damaged() -> Box<Fault> {
 pub(in crate::pipeline) fn problems(run: &Run<'_>, statement: &Statement, inputs: &Json) -> Vec<Issue> {
     let scope = run.scope(inputs);
     let mut issues = Vec::new();
-    // Theirs are ends of nothing: a NUL character is one like any other.
-    let has_text = !matches!(statement.style, ParamStyle::Arguments | ParamStyle::Document | ParamStyle::Name | ParamStyle::PartiQl);
-    match statement.style {
-        ParamStyle::Arguments => arguments::problems(scope, statement, &mut issues),
-        ParamStyle::Document => document::problems(scope, statement, &mut issues),
-        _ => {}
+    // Elsewhere, a NUL character is one like any other.
+    let has_text = statement.style.ends_texts_at_nul();
+    match statement.style.form() {
+        Form::Arguments => arguments::problems(scope, statement, &mut issues),
+        Form::Document => document::problems(scope, statement, &mut issues),
+        Form::Text => {}
     }
     let mut longest: Option<(&Source, usize)> = None;
     for part in &statement.parts {
         match part {
             Part::BindEach { source, .. } => {
                 let length = listed(scope.find(source)).len();
-                if length == 0 && statement.style == ParamStyle::PartiQl {
+                if length == 0 && statement.style.has_lists_of_keys() {
                     let message =
                         "Too few elements. You sent: array(0). Minimum number of elements: 1, because the database accepts no empty list.";
                     issues.push(Issue { field: source.path.join("."), message: message.into() });
@@ -201,18 +202,12 @@ impl<'a> Writer<'a> {
     fn push(&mut self, parameter: Parameter) {
         self.parameters.push(parameter);
         let number = self.parameters.len();
-        // Writing to a string cannot fail.
-        let _ = match self.style {
-            ParamStyle::NumberedQuestion => write!(self.text, "?{number}"),
-            ParamStyle::NumberedDollar => write!(self.text, "${number}"),
-            ParamStyle::Name => write!(self.text, "p{number}"),
-            ParamStyle::Question | ParamStyle::Arguments | ParamStyle::Document | ParamStyle::PartiQl => self.text.write_char('?'),
-        };
+        self.style.push_placeholder(&mut self.text, number);
     }
 
     fn push_each(&mut self, source: &Source, kind: Option<InputKind>, empty: &str) {
         let elements = listed(self.scope.find(source));
-        if self.style == ParamStyle::PartiQl {
+        if self.style.has_lists_of_keys() {
             return self.push_distinct(elements, kind);
         }
         let Some(last) = elements.last() else {

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use millrace_languages::mysql::FACTS;
+
 use super::{
-    dialect::Dialect,
     reader::{Reader, Row},
     schema::{Column, Filled, Kind, Reference, Table, filled_by},
 };
@@ -171,7 +172,7 @@ async fn sample(reader: &Reader, table: &mut Table) -> CommandResult {
         .columns
         .iter()
         .map(|column| {
-            let name = Dialect::MySql.quoted(&column.name);
+            let name = FACTS.quoted(&column.name);
             match column.kind {
                 Kind::Int => format!("COALESCE(MAX({name} NOT BETWEEN -{MOST} AND {MOST}), 0)"),
                 Kind::Boolean => format!("COALESCE(MAX({name} NOT IN (0, 1)), 0)"),
@@ -182,7 +183,7 @@ async fn sample(reader: &Reader, table: &mut Table) -> CommandResult {
     if cells.is_empty() {
         return Ok(());
     }
-    let text = format!("SELECT {} FROM (SELECT * FROM {} LIMIT {SAMPLE}) AS sample", cells.join(", "), Dialect::MySql.quoted(&table.name));
+    let text = format!("SELECT {} FROM (SELECT * FROM {} LIMIT {SAMPLE}) AS sample", cells.join(", "), FACTS.quoted(&table.name));
     let rows = reader.rows(&text, &[]).await?;
     for (at, column) in table.columns.iter_mut().enumerate() {
         if rows.first().is_some_and(|row| row.is(at)) {

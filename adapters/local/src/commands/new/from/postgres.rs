@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use millrace_languages::postgres::FACTS;
+
 use super::{
-    dialect::Dialect,
     reader::{Reader, Row},
     schema::{Column, Filled, Kind, Reference, Table, filled_by},
 };
@@ -141,21 +142,14 @@ async fn sample(reader: &Reader, table: &mut Table) {
     let cells: Vec<String> = places
         .iter()
         .filter_map(|at| {
-            Some(format!(
-                "coalesce(bool_or({} NOT BETWEEN -{MOST} AND {MOST}), false)",
-                Dialect::Postgres.quoted(&table.columns.get(*at)?.name)
-            ))
+            Some(format!("coalesce(bool_or({} NOT BETWEEN -{MOST} AND {MOST}), false)", FACTS.quoted(&table.columns.get(*at)?.name)))
         })
         .collect();
     if cells.is_empty() {
         return;
     }
-    let schema = table.schema.as_ref().map(|schema| format!("{}.", Dialect::Postgres.quoted(schema))).unwrap_or_default();
-    let text = format!(
-        "SELECT {} FROM (SELECT * FROM {schema}{} LIMIT {SAMPLE}) AS sample",
-        cells.join(", "),
-        Dialect::Postgres.quoted(&table.name)
-    );
+    let schema = table.schema.as_ref().map(|schema| format!("{}.", FACTS.quoted(schema))).unwrap_or_default();
+    let text = format!("SELECT {} FROM (SELECT * FROM {schema}{} LIMIT {SAMPLE}) AS sample", cells.join(", "), FACTS.quoted(&table.name));
     // A table that cannot be read now has the types that it declares.
     let Ok(rows) = reader.rows(&text, &[]).await else { return };
     for (cell, at) in places.into_iter().enumerate() {

@@ -2,9 +2,9 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use millrace_catalogue::{Connector, LIBSQL, MYSQL, POSTGRES, SQLITE};
 use millrace_core::secret::Secret;
 
-use super::dialect::Dialect;
 use crate::output::{CommandError, CommandResult};
 
 /// The variable that holds the address of a server: it may have a password in it.
@@ -15,8 +15,7 @@ const FORMS: &str =
 
 /// A database to look at.
 pub(super) struct Source {
-    pub(super) connector: &'static str,
-    pub(super) dialect: Dialect,
+    pub(super) connector: &'static Connector,
     /// Where it is, for the driver.
     pub(super) address: Secret<String>,
     /// A file's path, for the app; `None` for a server, whose address is in a variable.
@@ -34,9 +33,9 @@ impl Source {
         let (scheme, rest) = text.split_once(':').unwrap_or(("", text));
         match scheme.to_ascii_lowercase().as_str() {
             "sqlite" | "file" => Self::file(rest.strip_prefix("//").unwrap_or(rest), app),
-            "postgres" | "postgresql" => Ok(Self::server("postgres", Dialect::Postgres, text, database_of(rest))),
-            "mysql" | "mariadb" => Ok(Self::server("mysql", Dialect::MySql, text, database_of(rest))),
-            "libsql" | "http" | "https" => Ok(Self::server("libsql", Dialect::Sqlite, text, host_of(rest))),
+            "postgres" | "postgresql" => Ok(Self::server(&POSTGRES, text, database_of(rest))),
+            "mysql" | "mariadb" => Ok(Self::server(&MYSQL, text, database_of(rest))),
+            "libsql" | "http" | "https" => Ok(Self::server(&LIBSQL, text, host_of(rest))),
             "d1" => Err(CommandError::Usage(
                 "`--from` cannot read a D1 database; export it with `wrangler d1 export`, load the result into a file with `sqlite3`, and write `sqlite:FILE`"
                     .to_owned(),
@@ -67,11 +66,11 @@ impl Source {
         let shown = if Path::new(path).is_absolute() { path.to_owned() } else { relative(&clean(&file), &clean(&here.join(app))) };
         let name = Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let address = file.to_str().ok_or_else(|| wrong("names a file whose path is not UTF-8"))?.to_owned();
-        Ok(Self { connector: "sqlite", dialect: Dialect::Sqlite, address: Secret::new(address), file: Some(shown), name })
+        Ok(Self { connector: &SQLITE, address: Secret::new(address), file: Some(shown), name })
     }
 
-    fn server(connector: &'static str, dialect: Dialect, text: &str, name: String) -> Self {
-        Self { connector, dialect, address: Secret::new(text.to_owned()), file: None, name }
+    fn server(connector: &'static Connector, text: &str, name: String) -> Self {
+        Self { connector, address: Secret::new(text.to_owned()), file: None, name }
     }
 }
 

@@ -4,8 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use millrace_languages::sqlite::FACTS;
+
 use super::{
-    dialect::Dialect,
     reader::Reader,
     schema::{Column, Filled, Kind, Reference, Table, filled_by},
 };
@@ -87,7 +88,7 @@ pub(super) async fn fill(reader: &Reader, table: &mut Table) -> CommandResult {
 async fn sample(reader: &Reader, table: &mut Table) {
     const MOST: i64 = (1 << 53) - 1;
     let cells = table.columns.iter().map(|column| {
-        let name = Dialect::Sqlite.quoted(&column.name);
+        let name = FACTS.quoted(&column.name);
         match column.kind {
             Kind::Boolean => format!("CASE WHEN {name} IN (0, 1) THEN 'truth' ELSE typeof({name}) END"),
             _ => {
@@ -96,7 +97,7 @@ async fn sample(reader: &Reader, table: &mut Table) {
         }
     });
     let cells = cells.collect::<Vec<_>>().join(", ");
-    let text = format!("SELECT DISTINCT {cells} FROM (SELECT * FROM {} LIMIT {SAMPLE})", Dialect::Sqlite.quoted(&table.name));
+    let text = format!("SELECT DISTINCT {cells} FROM (SELECT * FROM {} LIMIT {SAMPLE})", FACTS.quoted(&table.name));
     let mut found: Vec<BTreeSet<String>> = vec![BTreeSet::new(); table.columns.len()];
     match reader.rows(&text, &[]).await {
         Ok(rows) => {

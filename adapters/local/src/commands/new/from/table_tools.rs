@@ -1,7 +1,8 @@
 //! The tools of one table, as texts.
 
+use millrace_languages::Dialect;
+
 use super::{
-    dialect::Dialect,
     names,
     schema::{Column, Filled, Kind, Literal, Table},
     yaml::{in_comment, quoted, remark, sentence, word},
@@ -136,7 +137,7 @@ impl<'a> TableTools<'a> {
         let text = self.fields.iter().find(|field| field.column.kind == Kind::Text && field.column.values.is_empty());
         match (text, self.fields.first()) {
             (Some(field), _) => field.sql.clone(),
-            (None, Some(field)) => format!("CAST({} AS {})", field.sql, self.dialect.text_type()),
+            (None, Some(field)) => format!("CAST({} AS {})", field.sql, self.dialect.facts().text_type),
             (None, None) => "''".to_owned(),
         }
     }
@@ -164,7 +165,7 @@ impl<'a> TableTools<'a> {
                 parts.push("items: { type: json, nullable: true }".to_owned());
             }
             // A float of PostgreSQL may be `NaN`, which JSON does not have.
-            let may_be_null = field.column.nullable || (self.dialect == Dialect::Postgres && field.column.kind == Kind::Float);
+            let may_be_null = field.column.nullable || (self.dialect.facts().has_nan && field.column.kind == Kind::Float);
             if may_be_null && self.shown_type(field.column.kind) != "json" {
                 parts.push("nullable: true".to_owned());
             }
@@ -235,7 +236,7 @@ impl<'a> TableTools<'a> {
         if searched.is_empty() {
             return None;
         }
-        let like = if self.dialect == Dialect::Postgres { "ILIKE" } else { "LIKE" };
+        let like = self.dialect.facts().like;
         let mut lines = self.select();
         for (at, field) in searched.iter().enumerate() {
             let start = if at == 0 { "WHERE" } else { "   OR" };
@@ -255,10 +256,7 @@ impl<'a> TableTools<'a> {
     /// The end of a statement that reads one row more than the caller wants, by which the presenter knows that there are more. MySQL computes
     /// nothing there.
     fn one_more(&self) -> String {
-        match self.dialect {
-            Dialect::MySql => format!("LIMIT {}", MOST_ROWS + 1),
-            Dialect::Sqlite | Dialect::Postgres => "LIMIT {{ inputs.limit }} + 1".to_owned(),
-        }
+        if self.dialect.facts().computes_limits { "LIMIT {{ inputs.limit }} + 1".to_owned() } else { format!("LIMIT {}", MOST_ROWS + 1) }
     }
 
     /// A tool whose presenter shows as many rows as the caller wants, and says that there are more; `how` to get them.
@@ -301,12 +299,12 @@ impl<'a> TableTools<'a> {
         }
         let mut lines = wrapped(&format!("INSERT INTO {} (", self.table_name()), &columns, ")");
         lines.extend(wrapped("VALUES (", &values, ")"));
-        let body = match self.dialect {
-            Dialect::Sqlite | Dialect::Postgres => {
+        let body = match self.dialect.facts().returns_rows {
+            true => {
                 lines.extend(wrapped("RETURNING ", &self.columns(), ""));
                 Body::Statement(lines)
             }
-            Dialect::MySql => match self.created() {
+            false => match self.created() {
                 Some(condition) => Body::Steps([("create", lines), ("created", self.select_where(&condition))]),
                 None => Body::Change(lines),
             },
@@ -332,12 +330,12 @@ impl<'a> TableTools<'a> {
         let last = sets.len() - 1;
         lines.extend(sets.into_iter().enumerate().map(|(at, set)| if at == last { format!("  {set}") } else { format!("  {set},") }));
         lines.push(format!("WHERE {}", self.is_key()));
-        let body = match self.dialect {
-            Dialect::Sqlite | Dialect::Postgres => {
+        let body = match self.dialect.facts().returns_rows {
+            true => {
                 lines.extend(wrapped("RETURNING ", &self.columns(), ""));
                 Body::Statement(lines)
             }
-            Dialect::MySql => Body::Steps([("change", lines), ("changed", self.select_where(&self.is_key()))]),
+            false => Body::Steps([("change", lines), ("changed", self.select_where(&self.is_key()))]),
         };
         let description = format!("Change a row of {}. What is not given keeps its value.", self.noun());
         let note = "# `COALESCE` keeps the value of an input that is absent, so this tool cannot set a column to NULL. Write another tool for that.\n";
@@ -399,7 +397,7 @@ impl<'a> TableTools<'a> {
     fn columns(&self) -> Vec<String> {
         let column = |field: &Field<'_>| match field.column.kind {
             Kind::BigInt => {
-                format!("CAST({} AS {}) AS {}", field.sql, self.dialect.text_type(), names::in_statement(&field.name, self.dialect))
+                format!("CAST({} AS {}) AS {}", field.sql, self.dialect.facts().text_type, names::in_statement(&field.name, self.dialect))
             }
             _ if field.name == field.column.name => field.sql.clone(),
             _ => format!("{} AS {}", field.sql, names::in_statement(&field.name, self.dialect)),
@@ -422,7 +420,7 @@ impl<'a> TableTools<'a> {
     /// Whether the rows that follow are those with a greater value of this column, which is the key.
     fn can_page(&self, column: &Column) -> bool {
         // MySQL orders an `ENUM` by the places of its values, and compares it by their texts.
-        let is_enum = self.dialect == Dialect::MySql && !column.values.is_empty();
+        let is_enum = self.dialect.facts().orders_by_place && !column.values.is_empty();
         !is_enum && !matches!(column.kind, Kind::Boolean | Kind::Other | Kind::Decimal)
     }
 
@@ -491,9 +489,9 @@ impl<'a> TableTools<'a> {
         let value = format!("{{{{ inputs.{input} }}}}");
         match kind {
             // `BIGINT UNSIGNED` has values that `SIGNED` does not.
-            Kind::BigInt if self.dialect == Dialect::MySql => format!("CAST({value} AS DECIMAL(20))"),
+            Kind::BigInt if self.dialect.facts().has_unsigned_numbers => format!("CAST({value} AS DECIMAL(20))"),
             Kind::BigInt => format!("CAST({value} AS bigint)"),
-            Kind::Json if self.dialect == Dialect::Sqlite => format!("json({value})"),
+            Kind::Json if self.dialect.facts().makes_documents => format!("json({value})"),
             // A text is bound as JSON, with its quotes: the value is what it says.
             Kind::Any => format!("json_extract({value}, '$')"),
             Kind::Array(cast) => format!("{value}::{cast}"),
@@ -506,7 +504,7 @@ impl<'a> TableTools<'a> {
         let column = field.column;
         Some(match column.kind {
             Kind::Int => "int".to_owned(),
-            Kind::BigInt if self.dialect == Dialect::MySql => "string, pattern: \"^-?[0-9]{1,20}$\"".to_owned(),
+            Kind::BigInt if self.dialect.facts().has_unsigned_numbers => "string, pattern: \"^-?[0-9]{1,20}$\"".to_owned(),
             Kind::BigInt => "string, pattern: \"^-?[0-9]{1,19}$\"".to_owned(),
             Kind::Float => "float".to_owned(),
             Kind::Decimal => "string, pattern: \"^-?[0-9]+([.][0-9]+)?$\"".to_owned(),
@@ -516,8 +514,8 @@ impl<'a> TableTools<'a> {
             }
             Kind::Text => column.max_length.map_or_else(|| "string".to_owned(), |max| format!("string, max: {max}")),
             Kind::Date => "date".to_owned(),
-            Kind::DateTime if self.dialect != Dialect::Sqlite => "datetime".to_owned(),
-            Kind::Uuid if self.dialect == Dialect::Postgres => "uuid".to_owned(),
+            Kind::DateTime if self.dialect.facts().has_times => "datetime".to_owned(),
+            Kind::Uuid if self.dialect.facts().tells_types => "uuid".to_owned(),
             Kind::DateTime | Kind::Uuid | Kind::Other => "string".to_owned(),
             Kind::Json | Kind::Any => "json".to_owned(),
             Kind::Array(cast) => {
@@ -559,14 +557,14 @@ impl<'a> TableTools<'a> {
 
     /// The type of a field of a presenter.
     fn shown_type(&self, kind: Kind) -> &'static str {
-        let is_postgres = self.dialect == Dialect::Postgres;
+        let is_told = self.dialect.facts().tells_types;
         match kind {
             Kind::Int => "int",
             Kind::Float => "float",
             Kind::Boolean => "boolean",
-            Kind::Date if is_postgres => "date",
-            Kind::DateTime if is_postgres => "datetime",
-            Kind::Uuid if is_postgres => "uuid",
+            Kind::Date if is_told => "date",
+            Kind::DateTime if is_told => "datetime",
+            Kind::Uuid if is_told => "uuid",
             Kind::Array(_) | Kind::OtherArray => "array",
             Kind::Json | Kind::Any => "json",
             _ => "string",

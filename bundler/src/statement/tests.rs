@@ -1,0 +1,101 @@
+use millrace_core::app::Input;
+
+use super::*;
+
+/// Shards of statements in which literals, comments and names open and close at any place.
+const SHARDS: &[&str] = &[
+    "SELECT ",
+    " ",
+    "\n",
+    "{{ inputs.x }}",
+    "{{ inputs.x }}",
+    "'",
+    "''",
+    "\"",
+    "`",
+    "[",
+    "]",
+    "(",
+    ")",
+    ", ",
+    ".",
+    "--",
+    "-",
+    "/*",
+    "*/",
+    "/",
+    "*",
+    "#",
+    "$",
+    "$$",
+    "$x$",
+    "::",
+    ":",
+    "@",
+    "\\",
+    "E'",
+    "N'",
+    "U&'",
+    "_utf8mb4",
+    "DATE",
+    "INTERVAL ",
+    " IS NULL",
+    " FROM t",
+    "1",
+    "1e",
+    "a",
+    "é",
+    "=",
+    "|",
+    "<",
+];
+
+#[test]
+fn every_parameter_is_a_parameter_to_the_database_too() {
+    let mut seed = 5_u64;
+    let mut compiled = 0;
+    for round in 0..20_000 {
+        let text: String = (0..3 + round % 12)
+            .map(|_| {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                SHARDS[(seed >> 33) as usize % SHARDS.len()]
+            })
+            .collect();
+        for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::MySql, Dialect::ClickHouse, Dialect::PartiQl] {
+            let (pieces, problems) = placeholder::scan(&text);
+            if !problems.is_empty() {
+                continue;
+            }
+            let masked = MaskedStatement::new(&text, pieces);
+            let Ok(all) = lex::lex(&masked.text, dialect) else { continue };
+            let tokens = Tokens::new(&masked, all);
+            let input = Input {
+                name: "x".to_owned(),
+                kind: millrace_core::app::InputKind::String,
+                optional: false,
+                nullable: false,
+                default: None,
+                allowed: Vec::new(),
+                min: None,
+                max: None,
+                pattern: None,
+                format: None,
+                items: None,
+                fields: Vec::new(),
+                header: None,
+            };
+            let lowered = lower::lower(&tokens, dialect, std::slice::from_ref(&input).into());
+            if !lowered.problems.is_empty() {
+                continue;
+            }
+            let statement = assemble(lowered.fragments, dialect, Access::Write);
+            let binds = statement.parts.iter().filter(|part| matches!(part, Part::Bind(_))).count();
+            let finished = statement.text.expect("nothing depends on the call");
+            let again = lex::lex(&finished, dialect).unwrap_or_else(|unclosed| panic!("{text:?} became {finished:?}: {unclosed:?}"));
+            let parameters = again.iter().filter(|token| token.kind == Kind::Parameter).count();
+            assert_eq!(parameters, binds, "{dialect:?}: {text:?} became {finished:?}");
+            compiled += usize::from(binds > 0);
+        }
+    }
+    assert!(compiled > 1_000, "only {compiled} had a parameter");
+}

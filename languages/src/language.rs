@@ -1,0 +1,99 @@
+//! The languages of connectors.
+
+use crate::Dialect;
+
+/// The language of a connector's commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// Statements in SQLite's SQL.
+    Sqlite,
+    /// Statements in PostgreSQL's SQL.
+    Postgres,
+    /// Statements in MySQL's SQL.
+    MySql,
+    /// Statements in ClickHouse's SQL.
+    ClickHouse,
+    /// A command and its arguments, as Redis takes them.
+    Arguments,
+    /// Documents, as MongoDB takes them.
+    Documents,
+    /// Requests for tables and functions, as PostgREST takes them.
+    Requests,
+    /// Statements in DynamoDB's PartiQL.
+    PartiQl,
+}
+
+/// The form of what a connector takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A statement as text.
+    Statement(Dialect),
+    /// A command and its arguments, as text.
+    Command,
+    /// A document.
+    Document,
+    /// A request for tables or functions, as a map.
+    Request,
+}
+
+impl Language {
+    /// The form of what is written in it.
+    #[must_use]
+    pub const fn form(self) -> Form {
+        match self {
+            Self::Sqlite => Form::Statement(Dialect::Sqlite),
+            Self::Postgres => Form::Statement(Dialect::Postgres),
+            Self::MySql => Form::Statement(Dialect::MySql),
+            Self::ClickHouse => Form::Statement(Dialect::ClickHouse),
+            Self::PartiQl => Form::Statement(Dialect::PartiQl),
+            Self::Arguments => Form::Command,
+            Self::Documents => Form::Document,
+            Self::Requests => Form::Request,
+        }
+    }
+
+    /// Its dialect; `None` for one that does not have statements.
+    #[must_use]
+    pub const fn dialect(self) -> Option<Dialect> {
+        match self.form() {
+            Form::Statement(dialect) => Some(dialect),
+            Form::Command | Form::Document | Form::Request => None,
+        }
+    }
+
+    /// What a command of it is, in messages.
+    #[must_use]
+    pub const fn command(self) -> &'static str {
+        match self.form() {
+            Form::Statement(_) => "statements",
+            Form::Command => "commands of Redis",
+            Form::Document => "documents",
+            Form::Request => "requests",
+        }
+    }
+}
+
+impl Form {
+    /// Whether it is a map in an app's file, and not a text.
+    #[must_use]
+    pub const fn is_map(self) -> bool {
+        matches!(self, Self::Document | Self::Request)
+    }
+
+    /// Whether `options.allow` of an adapter names what is refused otherwise.
+    #[must_use]
+    pub const fn takes_allowed(self) -> bool {
+        matches!(self, Self::Command | Self::Document)
+    }
+
+    /// Why the values of a call cannot become part of the text; `None` where they can.
+    #[must_use]
+    pub const fn why_not_textual(self) -> Option<&'static str> {
+        match self {
+            Self::Statement(dialect) => dialect.facts().why_not_textual,
+            Self::Command => Some("the values of a command are always arguments"),
+            Self::Document => Some("the values of a document are always values"),
+            Self::Request => Some("the values of a request are always values"),
+        }
+    }
+}
