@@ -10,6 +10,7 @@ use millrace_core::{
     },
     pipeline::{scopes_of_app, scopes_of_tool},
     protocol::{check_issuer, check_resource},
+    url::UrlParts,
 };
 use serde_json::{Value, json};
 
@@ -390,8 +391,7 @@ fn literal(template: &EnvTemplate) -> Option<&str> {
 
 fn warn_of_path(compiler: &mut Compiler<'_>, root: &RootSettings, node: &Node, template: &EnvTemplate) {
     let Some(url) = literal(template).filter(|url| check_resource(url).is_ok()) else { return };
-    let place = url.split_once("://").map_or("", |(_, place)| place);
-    let path = place.find('/').map_or("", |at| &place[at..]);
+    let path = UrlParts::of(url).map_or("", |url| url.rest);
     let endpoint = root.server.path.trim_end_matches('/');
     if !path.is_empty() && !path.ends_with(endpoint) {
         let message = format!("`server.resource` is at the path `{path}`, and the endpoint at `{endpoint}`");

@@ -13,8 +13,8 @@ use crate::{
     AnswerSize, ListSize, Sizes,
     compiler::Compiler,
     field::{Field, Record, Shape, size_bytes},
+    json_length::{self, longest},
     search::MAX_LIMIT,
-    width::{self, longest},
     yaml::Document,
 };
 
@@ -103,7 +103,7 @@ fn allowed(app: &App, tool: &Tool, presented: Option<&Json>) -> Result<u64, Stri
     };
     let limit = presenter.and_then(|presenter| presenter.limit.as_ref()).map(|limit| u64::from(limit.max));
     let rows = rows.into_iter().chain(limit).min();
-    let data = longest(&schema, width::Known { rows, is_closed: false }).map_err(|unbounded| unbounded.to_string())?;
+    let data = longest(&schema, json_length::Known { rows, is_closed: false }).map_err(|unbounded| unbounded.to_string())?;
     // As text, and as structured content.
     Ok(data.saturating_mul(2))
 }

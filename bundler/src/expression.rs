@@ -30,8 +30,10 @@ use crate::{
 };
 
 mod check;
+mod nested;
 mod token;
 
+use nested::Nested;
 use token::{Spanned, Token};
 
 /// The deepest nesting of an expression; a chain of `and` or `or` nests once for each operator.
@@ -71,14 +73,6 @@ pub(crate) fn parse(text: &str, scope: &PathScope) -> Parsed {
     };
     problems.sort_by_key(|problem| problem.range.start);
     Parsed { expression, problems }
-}
-
-/// An expression, how deep it nests, what its value is, and where it stands.
-struct Nested {
-    expression: Expression,
-    depth: usize,
-    value: ValueType,
-    range: Range<usize>,
 }
 
 /// A method of an operand.

@@ -6,7 +6,7 @@
 mod check;
 mod unit;
 
-pub(crate) use check::{CheckMode, check, check_part, noun};
+pub(crate) use check::{CheckMode, check, check_part, what_it_takes};
 pub(crate) use unit::{duration_ms, size_bytes};
 
 /// A map with known keys.

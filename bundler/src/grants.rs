@@ -6,8 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use millrace_catalogue::{call_records, find};
-use millrace_core::app::{
-    Access, Adapter, App, Audit, AuditTable, EnvPart, EnvTemplate, MiddlewareAction, Piece, SESSION_ROLE, SessionTemplate, Statement, Tool,
+use millrace_core::{
+    app::{
+        Access, Adapter, App, Audit, AuditTable, EnvPart, EnvTemplate, MiddlewareAction, Piece, SESSION_ROLE, SessionTemplate, Statement,
+        Tool,
+    },
+    url::{UrlParts, percent_decoded_strictly},
 };
 
 use crate::{
@@ -146,12 +150,12 @@ fn database_of(adapter: &Adapter, variable: &dyn Fn(&str) -> Option<String>) -> 
     };
     let has_end = !matches!(adapter.connection_string.0.last(), Some(EnvPart::Secret(_)));
     let url = text(&adapter.connection_string).filter(|_| has_end);
-    let rest = url.as_deref().and_then(|url| url.split_once("://")).map_or("", |(_, rest)| rest);
+    let rest = url.as_deref().and_then(UrlParts::of).map_or("", |url| url.after_scheme);
     let (place, settings) = rest.split_once('?').unwrap_or((rest, ""));
     let path = place.split_once('/').map(|(_, path)| path);
     let of_query = settings.split('&').find_map(|pair| pair.strip_prefix("database="));
     let of_options = || adapter.options.iter().find(|(name, _)| name == "database").and_then(|(_, template)| text(template));
-    [path, of_query].into_iter().flatten().find(|name| !name.is_empty()).and_then(percent_decoded).or_else(of_options)
+    [path, of_query].into_iter().flatten().find(|name| !name.is_empty()).and_then(percent_decoded_strictly).or_else(of_options)
 }
 
 /// The user that a connection string, or an option, has written out.
@@ -165,32 +169,12 @@ fn user_of(adapter: &Adapter) -> Option<String> {
 
 fn user_of_url(adapter: &Adapter) -> Option<String> {
     let Some(EnvPart::Text(start)) = adapter.connection_string.0.first() else { return None };
-    let (_, rest) = start.split_once("://")?;
+    let rest = UrlParts::of(start)?.after_scheme;
     let end = rest.find([':', '@', '/', '?'])?;
     // Without an `@` behind it, it is the host: a password may come in between from elsewhere.
     let is_user = rest[end..].starts_with('@') || (rest[end..].starts_with(':') && adapter.connection_string.to_string().contains('@'));
-    let user = percent_decoded(&rest[..end])?;
+    let user = percent_decoded_strictly(&rest[..end])?;
     (is_user && !user.is_empty()).then_some(user)
-}
-
-fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        match (first, after) {
-            (b'%', [high, low, after @ ..]) => {
-                let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-                bytes.push(digit(*high)? * 16 + digit(*low)?);
-                rest = after;
-            }
-            (b'%', _) => return None,
-            _ => {
-                bytes.push(first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 fn session_role(adapter: &Adapter, variable: &dyn Fn(&str) -> Option<String>) -> Option<SessionRole> {

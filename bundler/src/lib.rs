@@ -32,6 +32,7 @@ mod guard;
 mod hidden_text;
 mod identity;
 mod input;
+mod json_length;
 mod link;
 mod links;
 mod load;
@@ -63,7 +64,6 @@ mod tool;
 mod tool_use;
 mod tree;
 pub mod types;
-mod width;
 mod yaml;
 
 pub use authorization::sign_in_summary;

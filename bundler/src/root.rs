@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use millrace_core::app::{ErrorStyle, Server};
+use millrace_core::{
+    app::{ErrorStyle, Server},
+    url::UrlParts,
+};
 
 use crate::{
     Severity,
@@ -544,11 +547,7 @@ fn fetch_allow(compiler: &mut Compiler<'_>, document: &Document, list: &Node) ->
 }
 
 fn is_origin(text: &str) -> bool {
-    text.split_once("://").is_some_and(|(scheme, host)| {
-        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-            && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
-            && is_host(host)
-    })
+    UrlParts::of(text).is_some_and(|url| url.has_scheme() && is_host(url.after_scheme))
 }
 
 /// Whether it is `host` or `host:port`; an IPv6 address stands between brackets.

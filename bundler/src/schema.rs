@@ -8,7 +8,7 @@ use serde_json::{Map, json};
 use crate::{
     adapter::ADAPTER,
     auth::{ACCESS_POLICY, API_KEY_POLICY, AUTH, INTROSPECTION_POLICY, JWT_POLICY, LAMBDA_POLICY},
-    field::{Field, KeyStatus, Record, Shape, noun},
+    field::{Field, KeyStatus, Record, Shape, what_it_takes},
     presenter::PRESENTER,
     prompt::PROMPT,
     resource::RESOURCE,
@@ -156,7 +156,7 @@ fn takes(shape: &Shape) -> String {
         Shape::List(element) => format!("list of {}", takes(element)),
         Shape::Map(element) => format!("map of {}", takes(element)),
         Shape::OneOf(shapes) => shapes.iter().map(takes).collect::<Vec<_>>().join(", or "),
-        _ => noun(shape),
+        _ => what_it_takes(shape),
     }
 }
 

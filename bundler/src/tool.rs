@@ -1,6 +1,6 @@
 //! `app/tools/**/config.yaml`: the tools.
 
-use std::{collections::BTreeMap, ops::Range, rc::Rc};
+use std::collections::BTreeMap;
 
 use millrace_core::app::Tool;
 
@@ -32,7 +32,7 @@ mod execute;
 mod hidden;
 pub(crate) mod hints;
 mod idempotency;
-mod locked;
+mod lock_entry;
 mod prepare;
 mod reader;
 mod rules;
@@ -41,7 +41,7 @@ mod tenant;
 mod too_many;
 mod transaction;
 
-use reader::ToolReader;
+use reader::{AppParts, ToolReader};
 
 /// `app/tools/**/config.yaml`
 pub(crate) static TOOL: Record = Record {
@@ -185,27 +185,9 @@ static TOOL_ERRORS: Record = Record {
     ],
 };
 
-/// A name of a tool that must be there once all are known.
-struct ToolReference {
-    source: Rc<Source>,
-    range: Range<usize>,
-    name: String,
-}
-
-/// What all tools of an app are read with.
-struct AppParts<'a> {
-    root: &'a RootSettings,
-    adapters: &'a mut Adapters,
-    presenters: &'a mut Presenters,
-    /// Where each tool is, by its name.
-    places: BTreeMap<String, String>,
-    /// The tools that others name.
-    wanted: Vec<ToolReference>,
-}
-
 /// Reads every tool.
 pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, adapters: &mut Adapters, presenters: &mut Presenters) -> Tools {
-    compiler.lock = locked::read(compiler);
+    compiler.lock = lock_entry::read(compiler);
     let files = compiler.tree.walk(&root.tools_folder);
     let folders = Folders::read(compiler, &files);
     let mut names: BTreeMap<&str, Vec<String>> = BTreeMap::new();

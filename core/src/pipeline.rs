@@ -41,7 +41,7 @@ pub use isolate::runtime::Pipeline;
 pub use stage::Stage;
 
 use call::call_end::{CallEnd, CallFailure};
-use call::record::{Record, Subject};
+use call::report::{CallReport, Subject};
 use call::run::Run;
 use call::secrets::CallSecrets;
 use call::told::told;
@@ -77,22 +77,22 @@ impl Pipeline {
         rendered: fn(&Tool, CallFailure) -> FaultResult<ToolResult>,
         announced: fn(&Run<'_>, ToolResult) -> ToolResult,
     ) -> FaultResult<ToolResult> {
-        let record = Record::begin(self, &call);
+        let report = CallReport::begin(self, &call);
         let (headers, listener) = (call.headers, call.listener);
         let subject = Subject { tool: call.tool, request_id: call.request_id, method: call.method };
-        let call = match gateway::forward(self, call, &record).await {
+        let call = match gateway::forward(self, call, &report).await {
             Ok(call) => call,
             Err((gateway, why)) => {
                 let why = CallSecrets::of(&self.secrets, headers, None).strike_failed(why);
-                record.failed(self, subject, &why);
+                report.failed(self, subject, &why);
                 return rendered(gateway, why);
             }
         };
-        let (mut run, inputs) = match resolve::resolve(self, call, &record) {
+        let (mut run, inputs) = match resolve::resolve(self, call, &report) {
             Ok(resolved) => resolved,
             Err(fault) => {
                 let why = CallFailure::Fault(fault);
-                record.failed(self, Subject { tool: &names::shown(subject.tool), ..subject }, &why);
+                report.failed(self, Subject { tool: &names::shown(subject.tool), ..subject }, &why);
                 let (CallFailure::Fault(fault) | CallFailure::Reply(fault)) = why;
                 return Err(fault);
             }
@@ -116,7 +116,7 @@ impl Pipeline {
             Ok((result, outcome)) => {
                 middleware::observe(&run, Ended::well(&run, outcome)).await;
                 sync::settle(&run, went_well).await;
-                record.ended(self, subject, outcome);
+                report.ended(self, subject, outcome);
                 let result = once::marked(&run, result);
                 Ok(if outcome == CallOutcome::Succeeded { announced(&run, result) } else { result })
             }
@@ -125,7 +125,7 @@ impl Pipeline {
                 let why = run.secrets().strike_failed(told(&run, why));
                 middleware::observe(&run, Ended::failed(&run, &why)).await;
                 sync::settle(&run, went_well).await;
-                record.failed(self, subject, &why);
+                report.failed(self, subject, &why);
                 let result = once::marked(&run, rendered(run.tool, why)?);
                 Ok(if went_well { announced(&run, result) } else { result })
             }

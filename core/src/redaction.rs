@@ -25,7 +25,11 @@ use base64::{
     engine::general_purpose::{STANDARD, STANDARD_NO_PAD},
 };
 
-use crate::{Json, hex, sort::sort, url::percent_decoded};
+use crate::{
+    Json, hex,
+    sort::sort,
+    url::{UrlParts, percent_decoded},
+};
 
 mod folding;
 mod own_words;
@@ -395,8 +399,8 @@ fn spell(value: &str, alphabets: bool, texts: &mut Vec<(String, MatchMode)>) {
 
 /// The pieces of a value that are secrets by themselves.
 fn cut<'v>(value: &'v str, pieces: &mut Vec<Cow<'v, str>>) {
-    if let Some((scheme, rest)) = value.split_once("://") {
-        return cut_url(scheme, rest, pieces);
+    if let Some(url) = UrlParts::of(value) {
+        return cut_url(url.scheme, url.after_scheme, pieces);
     }
     if value.starts_with(['{', '[']) {
         return serde_json::from_str(value).map(|json| cut_json(&json, pieces)).unwrap_or_default();

@@ -5,6 +5,45 @@ use core::net::Ipv6Addr;
 
 use crate::hex;
 
+/// A URL cut where its parts meet. Nothing of it is checked, and percent codes stay.
+///
+/// ```
+/// use millrace_core::url::UrlParts;
+///
+/// let parts = UrlParts::of("https://shop.example:8443/a?b").unwrap();
+/// assert_eq!((parts.scheme, parts.authority, parts.rest), ("https", "shop.example:8443", "/a?b"));
+/// assert!(UrlParts::of("shop.example").is_none());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UrlParts<'a> {
+    /// What stands before `://`.
+    pub scheme: &'a str,
+    /// Everything behind `://`.
+    pub after_scheme: &'a str,
+    /// What of that stands before the first `/`, `?` or `#`.
+    pub authority: &'a str,
+    /// The path, the query and the fragment.
+    pub rest: &'a str,
+}
+
+impl<'a> UrlParts<'a> {
+    /// `None` where a text has no `://`.
+    #[must_use]
+    pub fn of(text: &'a str) -> Option<Self> {
+        let (scheme, after_scheme) = text.split_once("://")?;
+        let (authority, rest) = after_scheme.split_at(after_scheme.find(['/', '?', '#']).unwrap_or(after_scheme.len()));
+        Some(Self { scheme, after_scheme, authority, rest })
+    }
+
+    /// Whether the scheme is a name as a URL has it
+    /// ([RFC 3986](https://www.rfc-editor.org/rfc/rfc3986#section-3.1)).
+    #[must_use]
+    pub fn has_scheme(&self) -> bool {
+        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+        self.scheme.starts_with(|first: char| first.is_ascii_alphabetic()) && self.scheme.bytes().all(is_part)
+    }
+}
+
 /// The parts of `scheme://[user[:password]@]host[:port][/path][?query]`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Url<'a> {
@@ -41,9 +80,8 @@ impl<'a> Url<'a> {
         if text.contains('#') {
             return Err("has a `#`");
         }
-        let (scheme, rest) = text.split_once("://").ok_or("is not a URL")?;
-        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let UrlParts { scheme, authority, rest, .. } = UrlParts::of(text).ok_or("is not a URL")?;
+        let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
         let server = Authority::parse(authority).map_err(InvalidAuthority::as_str)?;
         if !server.is_plain() {
             return Err(InvalidAuthority::Host.as_str());

@@ -17,7 +17,7 @@ use millrace_core::ports::Connection;
 use crate::{
     case::root,
     database::{Database, connection},
-    process::{Process, WatchedProcess, free_port, tool},
+    process::{Process, SHARED_FOLDER, WatchedProcess, free_port, tool},
 };
 
 /// Its Python.
@@ -104,7 +104,7 @@ fn shared() -> (Mutex<WatchedProcess>, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
     let (python, script, port) = (python(), root().join("tests/servers/clickhouse.py"), shared_port().to_string());
     let mut shell = Command::new("/bin/sh");
-    shell.current_dir(folder.path());
+    shell.current_dir(folder.path()).env(SHARED_FOLDER, folder.path());
     let command = [python.as_os_str(), script.as_os_str(), port.as_ref()];
     let process = WatchedProcess::start(shell, "KILL", &command, &folder.path().join("log"));
     let log = || fs::read_to_string(folder.path().join("log")).unwrap_or_default();

@@ -1,8 +1,9 @@
 //! An adapter's connection as a native host opens it, called from a test that is not asynchronous.
 
 use std::{
+    fs,
     future::{Future, poll_fn},
-    path::PathBuf,
+    path::{Path, PathBuf},
     rc::Rc,
     task::Poll,
 };
@@ -171,6 +172,12 @@ impl Database {
     /// The connector's.
     pub fn ping(&self) -> Result<()> {
         self.wait(self.connector.ping(SystemClock.now_ms() + PATIENCE_MS))
+    }
+
+    /// Waits until a server that was started answers; `log` is what it wrote.
+    pub(crate) fn wait_until_it_is_up(&self, name: &str, log: &Path) {
+        let said = || format!("{name} does not come up: {:?}\n{}", self.ping(), fs::read_to_string(log).unwrap_or_default());
+        crate::wait::until_else(said, || self.ping().is_ok());
     }
 
     /// Waits for an answer, and for what outlives it.

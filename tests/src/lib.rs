@@ -60,4 +60,6 @@ pub fn sample<T>(all: Vec<T>, each: usize) -> Vec<T> {
     all.into_iter().step_by(if is_everything_run() { 1 } else { each }).collect()
 }
 
+pub use millrace_test_kit::files;
+
 pub use case::{Case, Exchange, Group, groups, is_everything_selected, selected_groups};

@@ -10,18 +10,15 @@ use std::{
         OnceLock,
         atomic::{AtomicUsize, Ordering},
     },
-    time::{Duration, Instant},
 };
 
 use millrace_core::ports::Connection;
 
 use crate::{
     database::{Database, connection},
-    process::{WatchedProcess, free_port, signal},
+    process::{SHARED_FOLDER, WatchedProcess, free_port, signal},
 };
 
-/// How long a server may take to come up.
-const PATIENCE: Duration = Duration::from_secs(120);
 /// The password of the administrator, `admin`.
 pub const PASSWORD: &str = "correct horse / battery @ staple";
 /// The same, as a URI has it.
@@ -44,6 +41,8 @@ pub struct Mysql {
     folder: tempfile::TempDir,
     watched: Option<WatchedProcess>,
     settings: Vec<String>,
+    /// It lasts as long as this process.
+    is_shared: bool,
     /// Where it listens, on 127.0.0.1.
     pub port: u16,
 }
@@ -68,7 +67,28 @@ impl Mysql {
         Self::start_on(free_port(), &settings, &[("server.crt", certificate), ("server.key", key)])
     }
 
+    /// The server that tests share which have databases of their own. It ends with the process.
+    ///
+    /// # Panics
+    /// As [`start`](Self::start).
+    pub fn shared() -> &'static Self {
+        static SHARED: OnceLock<Mysql> = OnceLock::new();
+        SHARED.get_or_init(|| {
+            let mut server = Self::made(shared_port(), &["--max-connections=120"], &[]);
+            server.is_shared = true;
+            server.restart();
+            server
+        })
+    }
+
     fn start_on(port: u16, settings: &[&str], files: &[(&str, &str)]) -> Self {
+        let mut server = Self::made(port, settings, files);
+        server.restart();
+        server
+    }
+
+    /// A server that does not run yet.
+    fn made(port: u16, settings: &[&str], files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
         let data = folder.path().join("data");
         fs::create_dir(&data).unwrap_or_else(|error| panic!("{error}"));
@@ -82,9 +102,7 @@ impl Mysql {
         for (name, text) in files {
             fs::write(folder.path().join("data").join(name), text).unwrap_or_else(|error| panic!("{error}"));
         }
-        let mut server = Self { folder, watched: None, settings: settings.iter().map(|line| (*line).to_owned()).collect(), port };
-        server.restart();
-        server
+        Self { folder, watched: None, settings: settings.iter().map(|line| (*line).to_owned()).collect(), is_shared: false, port }
     }
 
     /// Where a database of the server is, for its administrator.
@@ -147,14 +165,10 @@ impl Mysql {
         command.push(format!("--port={}", self.port).into());
         command.extend(self.settings.iter().map(OsString::from));
         let command: Vec<&OsStr> = command.iter().map(OsString::as_os_str).collect();
-        self.watched = Some(WatchedProcess::start(Command::new("/bin/sh"), "KILL", &command, &log));
-        let database = self.open();
-        let started = Instant::now();
-        while let Err(error) = database.ping() {
-            let log = || fs::read_to_string(&log).unwrap_or_default();
-            assert!(started.elapsed() < PATIENCE, "MariaDB does not come up: {error:?}\n{}", log());
-            crate::wait::moment();
-        }
+        let mut shell = Command::new("/bin/sh");
+        shell.envs(self.is_shared.then_some((SHARED_FOLDER, folder)));
+        self.watched = Some(WatchedProcess::start(shell, "KILL", &command, &log));
+        self.open().wait_until_it_is_up("MariaDB", &log);
     }
 
     /// Runs SQL, statements of any kind and number, with MariaDB's own client in a database.
@@ -206,8 +220,7 @@ impl LazyDatabase {
     /// # Panics
     /// Where that fails.
     pub fn make(&self) {
-        static SHARED: OnceLock<Mysql> = OnceLock::new();
-        let server = SHARED.get_or_init(|| Mysql::start_on(shared_port(), &[], &[]));
+        let server = Mysql::shared();
         let name = &self.name;
         server.run("shop", &format!("DROP DATABASE IF EXISTS {name}; CREATE DATABASE {name} CHARACTER SET utf8mb4;"));
         server.run(name, &self.sql);

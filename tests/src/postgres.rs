@@ -14,18 +14,15 @@ use std::{
         OnceLock,
         atomic::{AtomicUsize, Ordering},
     },
-    time::{Duration, Instant},
 };
 
 use millrace_core::ports::Connection;
 
 use crate::{
     database::{Database, connection},
-    process::{WatchedProcess, free_port},
+    process::{SHARED_FOLDER, WatchedProcess, free_port},
 };
 
-/// How long a server may take to come up or to go.
-const PATIENCE: Duration = Duration::from_secs(120);
 /// The password of the administrator, `postgres`.
 pub const PASSWORD: &str = "correct horse / battery @ staple";
 /// The same, as a URI has it.
@@ -35,6 +32,8 @@ const CODED_PASSWORD: &str = "correct%20horse%20%2F%20battery%20%40%20staple";
 pub struct Postgres {
     folder: tempfile::TempDir,
     watched: Option<WatchedProcess>,
+    /// It lasts as long as this process.
+    is_shared: bool,
     /// Where it listens, on 127.0.0.1.
     pub port: u16,
 }
@@ -59,7 +58,28 @@ impl Postgres {
         Self::start_on(free_port(), &settings, &[("server.crt", certificate), ("server.key", key)])
     }
 
+    /// The server that tests share which have databases of their own. It ends with the process.
+    ///
+    /// # Panics
+    /// As [`start`](Self::start).
+    pub fn shared() -> &'static Self {
+        static SHARED: OnceLock<Postgres> = OnceLock::new();
+        SHARED.get_or_init(|| {
+            let mut server = Self::made(shared_port(), &["max_connections = 100"], &[]);
+            server.is_shared = true;
+            server.restart();
+            server
+        })
+    }
+
     fn start_on(port: u16, settings: &[&str], files: &[(&str, &str)]) -> Self {
+        let mut server = Self::made(port, settings, files);
+        server.restart();
+        server
+    }
+
+    /// A server that does not run yet.
+    fn made(port: u16, settings: &[&str], files: &[(&str, &str)]) -> Self {
         let folder = private_folder();
         let data = folder.path().join("data");
         let copied = as_postgres(Path::new("cp")).arg("-a").arg(installed()).arg(&data).status();
@@ -77,9 +97,7 @@ impl Postgres {
             fs::write(&file, text).unwrap_or_else(|error| panic!("{error}"));
             give_away(&file);
         }
-        let mut server = Self { folder, watched: None, port };
-        server.restart();
-        server
+        Self { folder, watched: None, is_shared: false, port }
     }
 
     /// Where a database of the server is, for its administrator.
@@ -125,14 +143,11 @@ impl Postgres {
     pub fn restart(&mut self) {
         let log = self.folder.path().join("log");
         let (program, data) = (program("postgres"), self.folder.path().join("data"));
-        self.watched = Some(watched("QUIT", &[program.as_os_str(), OsStr::new("-D"), data.as_os_str()], &log));
-        let database = self.open();
-        let started = Instant::now();
-        while let Err(error) = database.ping() {
-            let log = || fs::read_to_string(&log).unwrap_or_default();
-            assert!(started.elapsed() < PATIENCE, "PostgreSQL does not come up: {error:?}\n{}", log());
-            crate::wait::moment();
-        }
+        let mut shell = as_postgres(Path::new("/bin/sh"));
+        shell.envs(self.is_shared.then_some((SHARED_FOLDER, self.folder.path())));
+        let command = [program.as_os_str(), OsStr::new("-D"), data.as_os_str()];
+        self.watched = Some(WatchedProcess::start(shell, "QUIT", &command, &log));
+        self.open().wait_until_it_is_up("PostgreSQL", &log);
     }
 
     /// Makes an empty database and runs SQL in it, statement by statement: `;` at a line's end parts them.
@@ -194,15 +209,11 @@ impl Pgbouncer {
         );
         fs::write(&settings, text).unwrap_or_else(|error| panic!("{error}"));
         let log = folder.path().join("log");
-        let watched = watched("TERM", &[OsStr::new("/usr/sbin/pgbouncer"), OsStr::new("-q"), settings.as_os_str()], &log);
+        let shell = as_postgres(Path::new("/bin/sh"));
+        let watched =
+            WatchedProcess::start(shell, "TERM", &[OsStr::new("/usr/sbin/pgbouncer"), OsStr::new("-q"), settings.as_os_str()], &log);
         let pooler = Self { _folder: folder, _watched: watched, port };
-        let database = Database::open(connection("postgres", &url(port, "postgres"), &[]));
-        let started = Instant::now();
-        while let Err(error) = database.ping() {
-            let log = || fs::read_to_string(&log).unwrap_or_default();
-            assert!(started.elapsed() < PATIENCE, "pgbouncer does not come up: {error:?}\n{}", log());
-            crate::wait::moment();
-        }
+        Database::open(pooler.connection()).wait_until_it_is_up("pgbouncer", &log);
         pooler
     }
 
@@ -238,8 +249,7 @@ impl LazyDatabase {
     /// # Panics
     /// Where that fails.
     pub fn make(&self) {
-        static SHARED: OnceLock<Postgres> = OnceLock::new();
-        let server = SHARED.get_or_init(|| Postgres::start_on(shared_port(), &[], &[]));
+        let server = Postgres::shared();
         psql(&server.url("postgres"), &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
         server.create(&self.name, &self.sql);
     }
@@ -253,10 +263,6 @@ pub(crate) fn shared_port() -> u16 {
 
 fn url(port: u16, database: &str) -> String {
     format!("postgres://postgres:{CODED_PASSWORD}@127.0.0.1:{port}/{database}")
-}
-
-fn watched(signal: &str, command: &[&OsStr], log: &Path) -> WatchedProcess {
-    WatchedProcess::start(as_postgres(Path::new("/bin/sh")), signal, command, log)
 }
 
 /// A program of the newest PostgreSQL.

@@ -18,7 +18,7 @@ use crate::case::root;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Makes the command that starts a server in a folder, on a port.
-type Start = dyn Fn(&Path, u16) -> Command + Send;
+type Start = dyn Fn(&Path, u16) -> Command + Send + Sync;
 
 /// A running server with a folder of its own; ends with the value.
 pub struct Process {
@@ -35,7 +35,7 @@ impl Process {
     /// # Panics
     /// Where it cannot be started, or does not come up.
     #[must_use]
-    pub fn start(command: impl Fn(&Path, u16) -> Command + Send + 'static) -> Self {
+    pub fn start(command: impl Fn(&Path, u16) -> Command + Send + Sync + 'static) -> Self {
         Self::start_on(free_port(), command)
     }
 
@@ -44,7 +44,7 @@ impl Process {
     /// # Panics
     /// As [`start`](Self::start).
     #[must_use]
-    pub(crate) fn start_on(port: u16, command: impl Fn(&Path, u16) -> Command + Send + 'static) -> Self {
+    pub(crate) fn start_on(port: u16, command: impl Fn(&Path, u16) -> Command + Send + Sync + 'static) -> Self {
         let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
         let child = spawn(command(folder.path(), port), folder.path());
         let mut process = Self { child, folder, command: Box::new(command), port };
@@ -103,8 +103,12 @@ impl Drop for Process {
     }
 }
 
-/// Runs what follows, and ends it when the process that started this ends, however it ends.
-const WATCH: &str = r#""$@" & pid=$!; read -r _; kill -"$0" $pid; wait $pid"#;
+/// Runs what follows, and ends it when the process that started this ends, however it ends. Then it removes the folder of a server that a whole
+/// process shared: nothing that is kept for the process is dropped.
+const WATCH: &str = r#""$@" & pid=$!; read -r _; kill -"$0" $pid; wait $pid; [ -z "$SHARED_FOLDER" ] || rm -rf "$SHARED_FOLDER""#;
+
+/// The variable of [`WATCH`].
+pub(crate) const SHARED_FOLDER: &str = "SHARED_FOLDER";
 
 /// A process that ends with the value, and with the process that started it.
 pub(crate) struct WatchedProcess(Child);

@@ -29,11 +29,11 @@ pub fn start(options: &[&str]) -> Process {
 /// # Panics
 /// Where it is not installed, or does not come up.
 #[must_use]
-pub fn start_tls(prepare: impl Fn(&Path) + Send + 'static) -> Process {
+pub fn start_tls(prepare: impl Fn(&Path) + Send + Sync + 'static) -> Process {
     start_prepared(&["--tls-cert-file", "cert.pem", "--tls-key-file", "key.pem", "--tls-auth-clients", "no", "--tls-port"], prepare)
 }
 
-fn start_prepared(options: &[&str], prepare: impl Fn(&Path) + Send + 'static) -> Process {
+fn start_prepared(options: &[&str], prepare: impl Fn(&Path) + Send + Sync + 'static) -> Process {
     let options: Vec<String> = options.iter().map(ToString::to_string).collect();
     Process::start(move |folder, port| {
         prepare(folder);

@@ -35,9 +35,7 @@ fn install(folder: &Path, adapter: &str) {
         ),
     ];
     for (path, text) in files {
-        let path = folder.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        millrace_tests::files::write(folder, path, text);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use millrace_core::{
     Error,
-    ErrorKind::{Configuration, Constraint, Data, Protocol, Syntax, TimedOut, TooLarge},
+    ErrorKind::{Configuration, Constraint, Data, Protocol, Syntax, TooLarge},
     Json,
     app::Access,
     ports::{BoundStep, BoundTransaction, CallRecord, Command, Connection, Query, RecordedWrite},
@@ -12,8 +12,8 @@ use millrace_core::{
 use millrace_tests::{
     Exchange,
     d1_api::{PATH, stand_in},
-    database::{Database, connection, outcomes, query, text},
-    failures::{self, D1 as GOOD, json},
+    database::{Database, connection, query, text},
+    failures::{D1 as GOOD, json},
     local::send,
     scripted::{Reply, Scripted},
 };
@@ -263,21 +263,4 @@ fn a_read_only_adapter_sends_no_write() {
     assert!(reader.run_with(&refused).is_err());
     assert!(server.received().is_empty());
     assert_eq!(reader.run_with(&Query { access: Access::Read, ..query("SELECT v FROM t") }).unwrap().rows, [[Value::I64(7)]]);
-}
-
-#[test]
-fn failures_are_repeated_only_where_nothing_can_be_done_twice() {
-    for case in failures::d1() {
-        assert_eq!(outcomes(&case.replies, settings), [case.read, case.written], "{}", case.what);
-    }
-}
-
-#[test]
-fn silence_ends_at_the_deadline_and_a_long_body_at_the_limit() {
-    let silent = Scripted::with(vec![Reply::Silence]);
-    let error = open(&silent).run_with(&Query { deadline_ms: 200, access: Access::Read, ..query("SELECT 1") }).unwrap_err();
-    assert_eq!((error.kind, silent.received().len()), (TimedOut, 1));
-    let long = Scripted::with(vec![Reply::Whole(200, "application/json", format!("{GOOD}{}", " ".repeat(2 << 20)))]);
-    let error = open(&long).run_with(&Query { max_bytes: 64, access: Access::Read, ..query("SELECT 1") }).unwrap_err();
-    assert_eq!((error.kind, long.received().len()), (TooLarge, 1));
 }

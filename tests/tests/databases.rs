@@ -1,7 +1,7 @@
 //! `databases` of an adapter through a whole server: two callers' databases at the same time on PostgreSQL, and everything that looks at all
 //! of them before anybody calls.
 
-use std::{fs, path::Path, process::Command, thread};
+use std::{path::Path, process::Command, thread};
 
 use millrace_tests::{
     case::Exchange,
@@ -32,9 +32,7 @@ const SCHEMA: &str = "CREATE TABLE orders (id serial PRIMARY KEY, org text)";
 
 fn install(folder: &Path) {
     for (path, text) in FILES {
-        let path = folder.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        millrace_tests::files::write(folder, path, text);
     }
 }
 

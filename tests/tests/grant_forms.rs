@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
     process::Command,
 };
 
@@ -385,9 +384,7 @@ fn what_only_the_database_knows_is_granted_too() {
     psql(&administrator, sql);
     let folder = tempfile::tempdir().unwrap();
     for (file, text) in APP {
-        let file = folder.path().join(file);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, text).unwrap();
+        millrace_tests::files::write(folder.path(), file, text);
     }
     let millrace = |arguments: &[&str], url: &str| {
         Command::new(binary()).args(arguments).env("DATABASE_URL", url).current_dir(folder.path()).output().unwrap()

@@ -1,6 +1,6 @@
 //! An app as Hyperterse has it, with the databases that Millrace has drivers of its own for.
 
-use std::{fs, path::Path, process::Command};
+use std::{path::Path, process::Command};
 
 use millrace_tests::{docs::text, local::binary, mongodb, mysql::Mysql, redis};
 use serde_json::json;
@@ -44,9 +44,7 @@ inputs: { who: { type: string }, from: { type: int } }
 
 fn app(folder: &Path, files: &[(&str, &str)]) {
     for (name, body) in files {
-        let file = folder.join(name);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, body).unwrap();
+        millrace_tests::files::write(folder, name, body);
     }
 }
 

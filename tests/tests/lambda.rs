@@ -27,9 +27,7 @@ mod watch;
 fn app(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in files {
-        let path = folder.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        millrace_tests::files::write(folder.path(), path, text);
     }
     folder
 }

@@ -2,6 +2,5 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says so by a panic")]
 
 mod broken;
-mod once;
 mod real;
 mod server;

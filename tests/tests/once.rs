@@ -31,9 +31,7 @@ fn app(adapter: &str) -> tempfile::TempDir {
         ("app/tools/book/config.yaml", TOOL),
     ];
     for (path, text) in files {
-        let path = folder.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        millrace_tests::files::write(folder.path(), path, text);
     }
     folder
 }

@@ -3,5 +3,4 @@
 
 mod api;
 mod faults;
-mod hostile;
 mod values;

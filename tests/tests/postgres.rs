@@ -19,15 +19,6 @@ enum Way {
 }
 
 impl Way {
-    /// The connector's name.
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Postgres => "postgres",
-            Self::Neon => "neon",
-            Self::RdsData => "rds-data",
-        }
-    }
-
     /// The adapter's settings for the database `postgres`.
     fn settings(self, server: &Postgres, options: &[(&str, &str)]) -> Connection {
         self.settings_of(server, &server.url("postgres"), options)
@@ -73,15 +64,12 @@ macro_rules! for_each_way {
 }
 
 mod callers;
-mod hostile;
 mod iam;
 mod life;
 mod login;
 mod neon_api;
 mod neon_faults;
-mod once;
 mod pooler;
-mod results;
 mod rotation;
 mod sessions;
 mod values;

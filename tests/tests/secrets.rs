@@ -35,9 +35,7 @@ const KEY: &str = "key-in-a-store";
 fn app() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in APP.into_iter().chain([("app/tools/length/handler.ts", HANDLER)]) {
-        let path = folder.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        millrace_tests::files::write(folder.path(), path, text);
     }
     folder
 }

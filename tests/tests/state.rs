@@ -68,9 +68,7 @@ const FILES: &[(&str, &str)] = &[
 fn app(slow: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in FILES {
-        let path = folder.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        millrace_tests::files::write(folder.path(), path, text);
     }
     if !slow.is_empty() {
         fs::write(folder.path().join("millrace.yaml"), format!("name: shared\nenv: [SLOW]\nfetch: {{ allow: ['{slow}'] }}\n")).unwrap();

@@ -16,17 +16,12 @@ use std::{
 };
 
 use millrace_core::Json;
+use millrace_tests::files::write;
 use millrace_tests::{local::binary, stdio::Pipe};
 use serde_json::json;
 
 /// What ends a test that would hang.
 const PATIENCE: Duration = Duration::from_secs(120);
-
-fn write(folder: &Path, path: &str, text: &str) {
-    let file = folder.join(path);
-    fs::create_dir_all(file.parent().unwrap()).unwrap();
-    fs::write(file, text).unwrap();
-}
 
 /// An app with a tool on an embedded database and some scripts; `upstream` is where one of them asks.
 fn app(upstream: u16) -> tempfile::TempDir {

@@ -93,9 +93,7 @@ fn two_thousand_unfriendly_connections_keep_nobody_else_waiting() {
     assert!(rlimit::increase_nofile_limit(8192).unwrap() > 4096, "the test needs more open files");
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in APP {
-        let file = folder.path().join(path);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, text).unwrap();
+        millrace_tests::files::write(folder.path(), path, text);
     }
     let host = Host::dev(folder.path(), &[]);
     let hello = Exchange::parse("CALL hello");

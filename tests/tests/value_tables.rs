@@ -18,10 +18,8 @@ use millrace_tests::{
 };
 use serde_json::json;
 
-use crate::redis::{
-    hostile::{call, endpoint_of, text},
-    support::raw,
-};
+use crate::in_process::{call, endpoint_of, text};
+use crate::redis::support::raw;
 
 /// The characters of the long text.
 const LONG: usize = 1_000_000;

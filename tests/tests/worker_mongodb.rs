@@ -13,13 +13,11 @@ use millrace_tests::{
 };
 use serde_json::{Value as Json, json};
 
-use crate::{
-    mongodb::support::{
-        Answer::{Bytes, Half, Reply, Silence},
-        Scripted,
-    },
-    redis::hostile::write,
+use crate::mongodb::support::{
+    Answer::{Bytes, Half, Reply, Silence},
+    Scripted,
 };
+use millrace_tests::files::write;
 
 /// The app has no scripts, so that its runtime has sockets and nothing else.
 fn build(folder: &Path) -> PathBuf {

@@ -11,7 +11,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crate::certificates::certified;
 use millrace_core::{hidden::visible, value::Value};
+use millrace_tests::files::write;
 use millrace_tests::{
     Exchange,
     database::Database,
@@ -19,7 +21,6 @@ use millrace_tests::{
     worker,
     workerd::{Surroundings, Workerd},
 };
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use serde_json::{Value as Json, json};
 
 const RUNNING: &str = "SELECT ID FROM information_schema.PROCESSLIST WHERE COMMAND = 'Execute' AND INFO LIKE '%SLEEP(600)'";
@@ -56,12 +57,6 @@ fn app() -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
     duplicate(built, copy.path());
     copy
-}
-
-fn write(folder: &Path, file: &str, text: &str) {
-    let path = folder.join(file);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
 }
 
 fn duplicate(from: &Path, to: &Path) {
@@ -255,19 +250,9 @@ fn a_wrong_password() {
     assert!(!kit.workerd.log().contains("hunter2"));
 }
 
-/// A certificate for `localhost`, its key, and the authority that signed it, all PEM.
-fn certified() -> [String; 3] {
-    let mut authority = CertificateParams::new(Vec::new()).unwrap();
-    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
-    let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new(["localhost".to_owned()]).unwrap().signed_by(&key, &authority).unwrap();
-    [certificate.pem(), key.serialize_pem(), authority.pem()]
-}
-
 #[test]
 fn tls_is_the_platforms() {
-    let [certificate, key, authority] = certified();
+    let [certificate, key, authority] = certified("localhost");
     let server = Mysql::start_with_tls(&certificate, &key);
     let url = |host: &str, mode: &str| server.url("shop").replace("127.0.0.1", host) + "?sslmode=" + mode;
     for mode in ["prefer", "verify-full"] {

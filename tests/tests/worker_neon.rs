@@ -1,10 +1,6 @@
 //! `connector: neon` of a Worker, in real workerd: an API that misbehaves gets no write twice.
 
-use std::{
-    fs,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use millrace_tests::{
     Exchange,
@@ -16,15 +12,10 @@ use millrace_tests::{
 use serde_json::{Value as Json, json};
 
 use crate::worker_ports::kit::code;
+use millrace_tests::files::write;
 
 /// How long a request may take that a busy machine sends late.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-fn write(folder: &Path, file: &str, text: &str) {
-    let path = folder.join(file);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
-}
 
 fn call(workerd: &Workerd, tool: &str) -> Json {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": {}}}).to_string();

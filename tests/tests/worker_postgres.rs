@@ -11,7 +11,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crate::certificates::certified;
 use millrace_core::value::Value;
+use millrace_tests::files::write;
 use millrace_tests::{
     Exchange,
     database::Database,
@@ -19,7 +21,6 @@ use millrace_tests::{
     worker,
     workerd::{Surroundings, Workerd},
 };
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use serde_json::{Value as Json, json};
 
 /// How long something may take that a busy machine does late.
@@ -69,12 +70,6 @@ fn app() -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
     duplicate(built, copy.path());
     copy
-}
-
-fn write(folder: &Path, file: &str, text: &str) {
-    let path = folder.join(file);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
 }
 
 fn duplicate(from: &Path, to: &Path) {
@@ -386,19 +381,9 @@ fn a_missing_hyperdrive_is_named_at_the_first_call_that_needs_it() {
     assert_eq!(kit.ask("bound"), json!({"i": 7, "ssl": false}));
 }
 
-/// A certificate for `localhost`, its key, and the authority that signed it, all PEM.
-fn certified() -> [String; 3] {
-    let mut authority = CertificateParams::new(Vec::new()).unwrap();
-    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
-    let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new(["localhost".to_owned()]).unwrap().signed_by(&key, &authority).unwrap();
-    [certificate.pem(), key.serialize_pem(), authority.pem()]
-}
-
 #[test]
 fn tls_is_the_platforms() {
-    let [certificate, key, authority] = certified();
+    let [certificate, key, authority] = certified("localhost");
     let server = Postgres::start_with_tls(&certificate, &key);
     let url = |host: &str, mode: &str| server.url("postgres").replace("127.0.0.1", host) + "?sslmode=" + mode;
     let trusting = Surroundings { authority: Some(&authority), ..Surroundings::default() };

@@ -18,9 +18,9 @@ use serde_json::{Value as Json, json};
 
 use crate::{
     postgrest::life::{READ, WRITE},
-    redis::hostile::write,
     worker_neon::misbehaves,
 };
+use millrace_tests::files::write;
 
 const SQL: &str = "\
 CREATE TABLE kept (s text PRIMARY KEY, a text);

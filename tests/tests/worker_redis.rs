@@ -1,7 +1,6 @@
 //! `connector: redis` and `connector: upstash` of a Worker, in real workerd: the answers are those of every host, and what goes wrong is told.
 
 use std::{
-    fs,
     path::{Path, PathBuf},
     thread,
 };
@@ -24,15 +23,10 @@ use crate::redis::{
         Scripted as ScriptedRedis, raw, run,
     },
 };
+use millrace_tests::files::write;
 
 const PASSWORD: &str = "hunter2";
 const TOKEN: &str = "t.o.k-hunter2";
-
-fn write(folder: &Path, file: &str, text: &str) {
-    let path = folder.join(file);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
-}
 
 /// The app has no scripts, so that its runtime has sockets and nothing else.
 fn build(folder: &Path) -> PathBuf {

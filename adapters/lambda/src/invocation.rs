@@ -13,7 +13,7 @@ use crate::{
     isolates::{CallResult, Events, Isolates, Reply},
     now::now_ms,
     settle::Settling,
-    watch::CallWatch,
+    stuck::CallWatch,
 };
 
 /// The longest time that is kept back at the end of an invocation, in milliseconds: the core gets all but two of these, and what it does

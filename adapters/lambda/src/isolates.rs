@@ -31,7 +31,7 @@ use crate::{
     answer::BufferedResponse,
     databases::{Databases, Places},
     event::SendRequest,
-    watch::{CallWatch, HeldCall},
+    stuck::{CallWatch, HeldCall},
 };
 
 /// What an isolate needs to start.

@@ -45,7 +45,7 @@ mod isolates;
 mod now;
 mod settle;
 mod streaming;
-mod watch;
+mod stuck;
 
 use databases::Places;
 use invocation::{HandlerSettings, InvocationHandler};

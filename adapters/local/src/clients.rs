@@ -10,6 +10,7 @@ pub(crate) mod place;
 pub(crate) mod server;
 
 use entry::{Entry, Format};
+use millrace_core::url::UrlParts;
 use serde_json::{Map, Value as Json, json};
 
 /// The endpoint of `millrace dev` where nothing else is said.
@@ -404,8 +405,7 @@ pub(crate) fn npx(words: &[String], on_windows: bool) -> (String, Vec<String>) {
 }
 
 fn host(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let authority = UrlParts::of(url).map_or("", |url| url.authority);
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     match host.strip_prefix('[') {
         Some(literal) => literal.split(']').next().unwrap_or_default(),

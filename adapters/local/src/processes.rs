@@ -53,11 +53,11 @@ mod control;
 mod deployment;
 pub(crate) mod isolate;
 mod memory;
-mod watch;
+mod stuck;
 
 use control::ControlMessage;
 use deployment::Channel;
-use watch::{TICK, Watch};
+use stuck::{TICK, Watch};
 
 /// How long an isolate may take from its start until it serves.
 const START: Duration = Duration::from_secs(60);
@@ -469,7 +469,7 @@ impl IsolateSupervisor {
                         continue;
                     }
                     let Ok(reading) = self.common.board.read(self.index) else { continue };
-                    if let Some(stuck) = watch.look(&reading, passed, || watch::cpu_time(process.pid)) {
+                    if let Some(stuck) = watch.look(&reading, passed, || stuck::cpu_time(process.pid)) {
                         break Some(stuck);
                     }
                 }

@@ -44,12 +44,12 @@ use tokio::{
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
 use crate::{
+    client_stream::{Peer, Stream},
     connection_slot::ConnectionSlot,
     disconnected::DisconnectedCalls,
     ledger::{Account, Hold, Ledger},
     outgoing::Outgoing,
     server_tls::ServerTls,
-    stream::{Peer, Stream},
     wait_until::Tasks,
 };
 

@@ -16,6 +16,7 @@
 #[cfg(unix)]
 pub mod board;
 pub mod cache;
+mod client_stream;
 pub mod clock;
 mod connection_slot;
 pub mod connectors;
@@ -38,10 +39,9 @@ pub mod random;
 pub mod secrets;
 pub mod server_tls;
 #[cfg(unix)]
-pub mod shared;
+pub mod shared_listener;
 pub mod signatures;
 pub mod state;
-mod stream;
 pub mod telemetry;
 mod tls;
 pub mod wait_until;

@@ -12,7 +12,7 @@ use millrace_core::{
     Error, ErrorKind, Result,
     headers::Headers,
     ports::{Clock as _, HttpClient, HttpRequest, HttpResponse, LocalFuture},
-    url::Authority,
+    url::{Authority, UrlParts},
 };
 use wasm_bindgen::{JsCast as _, JsValue};
 
@@ -77,7 +77,6 @@ fn timed_out() -> Error {
 
 /// The host in a URL, for messages: no user, no port, no path.
 fn host(url: &str) -> String {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    Authority::parse(authority).map_or_else(|_| String::new(), |server| server.written_host.to_owned())
+    let server = UrlParts::of(url).and_then(|url| Authority::parse(url.authority).ok());
+    server.map_or_else(String::new, |server| server.written_host.to_owned())
 }

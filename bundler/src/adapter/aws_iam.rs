@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use millrace_catalogue::Connector;
+use millrace_core::url::UrlParts;
 
 use crate::{
     compiler::Compiler,
@@ -46,8 +47,8 @@ fn has_password(text: &str) -> bool {
     // What a placeholder may bring is not a part of the string's form.
     let text = without_placeholders(text.trim());
     let named = |text: &str| text.split(['?', '&', ' ', '\t', '\n']).any(|part| part.trim_start().starts_with("password="));
-    let Some((_, rest)) = text.split_once("://") else { return named(&text) };
-    let (authority, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let Some(url) = UrlParts::of(&text) else { return named(&text) };
+    let (authority, query) = url.after_scheme.split_once('?').unwrap_or((url.after_scheme, ""));
     let user_info = authority.rsplit_once('@').map_or("", |(user_info, _)| user_info);
     user_info.split_once(':').is_some_and(|(_, password)| !password.is_empty()) || named(query)
 }

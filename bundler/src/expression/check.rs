@@ -6,7 +6,7 @@ use millrace_core::{
     expression::{Expression, Quantifier},
 };
 
-use super::{Nested, token::Token};
+use super::{nested::Nested, token::Token};
 use crate::{Problem, Severity, names::meant, scope::ValueType};
 
 /// The type of a literal. `null` can be compared with everything.

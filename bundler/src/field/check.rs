@@ -287,11 +287,11 @@ fn kind_fits(node: &Node, shape: &Shape) -> bool {
 
 /// What a shape takes, as a sentence.
 fn wants(shape: &Shape) -> String {
-    format!("It takes {}.", noun(shape))
+    format!("It takes {}.", what_it_takes(shape))
 }
 
 /// What a shape takes, as a noun.
-pub(crate) fn noun(shape: &Shape) -> String {
+pub(crate) fn what_it_takes(shape: &Shape) -> String {
     match shape {
         Shape::Text => "text".into(),
         Shape::Bool => "`true` or `false`".into(),
@@ -304,12 +304,12 @@ pub(crate) fn noun(shape: &Shape) -> String {
         Shape::Scalar => "text, a number, `true` or `false`".into(),
         Shape::Any => "anything".into(),
         Shape::Word(words) => one_of(words),
-        Shape::List(element) => format!("a list; each element is {}", noun(element)),
-        Shape::Map(element) => format!("a map; each value is {}", noun(element)),
+        Shape::List(element) => format!("a list; each element is {}", what_it_takes(element)),
+        Shape::Map(element) => format!("a map; each value is {}", what_it_takes(element)),
         Shape::Record(record) => {
             format!("a map with the keys {}", all_of(&now(record)))
         }
-        Shape::OneOf(shapes) => shapes.iter().map(noun).collect::<Vec<_>>().join(", or "),
+        Shape::OneOf(shapes) => shapes.iter().map(what_it_takes).collect::<Vec<_>>().join(", or "),
     }
 }
 

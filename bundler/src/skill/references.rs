@@ -13,7 +13,7 @@ use std::{
 use millrace_core::{
     app::{Content, Prompt, Resource},
     protocol::fits,
-    url::percent_decoded_strictly,
+    url::{UrlParts, percent_decoded_strictly},
 };
 
 use super::markdown::{Place, places};
@@ -357,11 +357,7 @@ fn resolved(base: &str, path: &str) -> Option<String> {
 }
 
 fn is_uri(word: &str) -> bool {
-    word.split_once("://").is_some_and(|(scheme, rest)| {
-        !rest.is_empty()
-            && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-            && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
-    })
+    UrlParts::of(word).is_some_and(|url| url.has_scheme() && !url.after_scheme.is_empty())
 }
 
 /// A URI with something in the place of each placeholder: `docs://orders/{id}`, `docs://orders/<id>`.

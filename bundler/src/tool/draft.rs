@@ -8,10 +8,10 @@ use millrace_core::app::{
 use serde_json::Value;
 
 use super::{
-    AppParts, ToolReference, beside, cache, execute, hidden,
+    beside, cache, execute, hidden,
     hints::{self, Facts, Hints, title_of},
-    idempotency, locked,
-    reader::ToolReader,
+    idempotency, lock_entry,
+    reader::{AppParts, ToolReader, ToolReference},
     rules, schemas, tenant, too_many,
 };
 use crate::{
@@ -215,14 +215,14 @@ impl Draft {
         let (document, execute) = (reading.document, self.execute.as_ref());
         let rows = execute.is_some_and(|execute| execute.gives_rows(self.map_output.is_some()));
         let returned = presenters.returns(compiler, document, reading.name, &self.declared, self.input_schema.as_ref(), rows);
-        let locked = execute.and_then(|execute| locked::of_tool(compiler, reading, execute));
+        let locked = execute.and_then(|execute| lock_entry::of_tool(compiler, reading, execute));
         let mut advertised = output.clone().map(as_sent);
         if document.root.at("output").is_none() && self.map_output.is_none() && !compiler.imported {
             output = locked.as_deref().map(lock::schema);
             advertised = output.as_ref().map(of_result);
             // A presenter has names of its own.
             if returned.is_none() {
-                locked::check_names(compiler, reading, locked.as_deref().unwrap_or_default());
+                lock_entry::check_names(compiler, reading, locked.as_deref().unwrap_or_default());
             }
         }
         if let Some(returned) = &returned {

@@ -2,7 +2,7 @@
 
 use millrace_core::app::{Execute, PresentedField, Presenter, UnknownFields};
 
-use super::{AppParts, reader::ToolReader};
+use super::reader::{AppParts, ToolReader};
 use crate::{
     Problem, Severity,
     compiler::Compiler,

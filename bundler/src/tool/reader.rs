@@ -1,6 +1,10 @@
 //! What the readers of a tool share.
 
-use crate::{app_settings::RootSettings, setting::FolderSettings, yaml::Document};
+use std::{collections::BTreeMap, ops::Range, rc::Rc};
+
+use crate::{
+    adapter::Adapters, app_settings::RootSettings, presenter::Presenters, setting::FolderSettings, source::Source, yaml::Document,
+};
 
 /// What a tool's readers share.
 pub(super) struct ToolReader<'a> {
@@ -14,4 +18,22 @@ pub(super) struct ToolReader<'a> {
     pub(super) files: &'a [String],
     pub(super) root: &'a RootSettings,
     pub(super) outer: &'a FolderSettings,
+}
+
+/// A name of a tool that must be there once all are known.
+pub(super) struct ToolReference {
+    pub(super) source: Rc<Source>,
+    pub(super) range: Range<usize>,
+    pub(super) name: String,
+}
+
+/// What all tools of an app are read with.
+pub(super) struct AppParts<'a> {
+    pub(super) root: &'a RootSettings,
+    pub(super) adapters: &'a mut Adapters,
+    pub(super) presenters: &'a mut Presenters,
+    /// Where each tool is, by its name.
+    pub(super) places: BTreeMap<String, String>,
+    /// The tools that others name.
+    pub(super) wanted: Vec<ToolReference>,
 }

@@ -138,9 +138,8 @@ impl<'a> Steps<'a> {
             let help = "Let the statement find the value itself, by a subquery on a key that the call brings along.";
             compiler.error(document, node.range.clone(), message, help);
         }
-        if let Some(function) = connector.language.dialect().and_then(|dialect| dialect.facts().last_number)
-            && text.to_ascii_lowercase().contains(function)
-        {
+        let last_number = connector.language.dialect().and_then(|dialect| dialect.facts().last_number);
+        if let Some(function) = last_number.filter(|function| text.to_ascii_lowercase().contains(function)) {
             let message = format!("`{function}()` is a row of another call if no step before it inserted one, as an upsert may not");
             let help = "Return the key, `RETURNING id`, and use `{{ steps.NAME.id }}`; on `d1` find it by a subquery on a key that the \
                         call brings along.";
@@ -151,15 +150,14 @@ impl<'a> Steps<'a> {
     /// Looks whether the number of rows of a step can be known.
     fn check_expected(&self, compiler: &mut Compiler<'_>, expect: &Node, text: &str, access: Access) {
         let (document, connector) = (self.reading.document, self.connector);
-        let dialect = connector.language.dialect();
-        if dialect.is_some_and(|dialect| dialect.facts().has_uniform_transactions) && access == Access::Write {
+        if self.has_uniform_transactions() && access == Access::Write {
             let message = "DynamoDB does not say how many items a statement of a transaction changed";
             let help =
                 "Remove `expect`: an `UPDATE` of an item that does not exist fails; for other conditions add a step, `EXISTS(SELECT * …)`.";
             compiler.error(document, expect.range.clone(), message, help);
         }
         if connector.transactions == Some(Transactions::Batch)
-            && let Some(dialect) = dialect.filter(|dialect| dialect.facts().counts_by_wrapping)
+            && let Some(dialect) = connector.language.dialect().filter(|dialect| dialect.facts().counts_by_wrapping)
             && let Some((why, help)) = why_not_counted(text, dialect)
         {
             let message = format!(
@@ -179,12 +177,16 @@ impl<'a> Steps<'a> {
             }
         }
         let does_both = self.list.iter().any(|step| step.statement.access != self.list[0].statement.access);
-        let is_uniform = self.connector.language.dialect().is_some_and(|dialect| dialect.facts().has_uniform_transactions);
-        if is_uniform && does_both {
+        if self.has_uniform_transactions() && does_both {
             let message = "a transaction of DynamoDB only reads or only writes, and this one does both";
             let help = "Read in another tool; to write under a condition, add a step `EXISTS(SELECT * FROM … WHERE …)`.";
             compiler.error(self.reading.document, entry.value.range.clone(), message, help);
         }
+    }
+
+    /// Whether a transaction only reads, or only writes and counts nothing.
+    fn has_uniform_transactions(&self) -> bool {
+        self.connector.language.dialect().is_some_and(|dialect| dialect.facts().has_uniform_transactions)
     }
 
     /// The place of the step that `result` names.

@@ -16,7 +16,7 @@ use crate::{
     fault::Refusal,
     pipeline::Pipeline,
     ports::Env,
-    url::Url,
+    url::{Url, UrlParts},
 };
 
 /// Where the metadata of a resource without a path is.
@@ -187,8 +187,7 @@ impl App {
 
 /// The path of a URL.
 fn path_of(url: &str) -> &str {
-    let place = url.split_once("://").map_or(url, |(_, place)| place);
-    place.find('/').map_or("", |at| &place[at..])
+    UrlParts::of(url).map_or("", |url| url.rest)
 }
 
 /// Where the metadata of a resource is: between its host and its path.

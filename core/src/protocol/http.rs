@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     headers::{Headers, Repeated},
-    url,
+    url::{self, UrlParts},
 };
 
 /// The most header fields of a request.
@@ -43,13 +43,9 @@ struct Authority {
 impl Origin {
     /// Reads `scheme://host[:port]`; `None` for anything else, `null` among it.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let (scheme, authority) = text.split_once("://")?;
-        let starts_with_letter = scheme.starts_with(|first: char| first.is_ascii_alphabetic());
-        if !starts_with_letter || !scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte)) {
-            return None;
-        }
-        let scheme = scheme.to_ascii_lowercase();
-        let mut authority = Authority::parse(authority)?;
+        let url = UrlParts::of(text).filter(|url| url.has_scheme() && url.rest.is_empty())?;
+        let scheme = url.scheme.to_ascii_lowercase();
+        let mut authority = Authority::parse(url.authority)?;
         let default_port = match scheme.as_str() {
             "http" => Some(80),
             "https" => Some(443),

@@ -120,6 +120,18 @@ pub(super) struct InvalidMessage {
     pub(super) failure: RpcError,
 }
 
+/// Puts back the ids that the parser could not hold. The text is valid JSON, and the messages are what it says.
+fn restore_ids<'m>(text: &str, messages: impl Iterator<Item = &'m mut Message>) {
+    let mut numbers: Option<Vec<(usize, &str)>> = None;
+    for (index, message) in messages.enumerate().filter(|(_, message)| message.inexact_id) {
+        let numbers = numbers.get_or_insert_with(|| raw_id::numbers(text));
+        let Some((_, digits)) = numbers.iter().find(|(place, _)| *place == index) else { continue };
+        if !digits.contains(['.', 'e', 'E']) {
+            message.id = Member::Present(Id((*digits).into()));
+        }
+    }
+}
+
 /// Reads a body: step 7 of the ladder.
 pub(super) fn parse(body: &[u8]) -> Result<Payload, RpcError> {
     let Ok(text) = core::str::from_utf8(body) else {
@@ -132,11 +144,11 @@ pub(super) fn parse(body: &[u8]) -> Result<Payload, RpcError> {
     let parsed = Document::deserialize(&mut deserializer).and_then(|document| deserializer.end().map(|()| document));
     match parsed {
         Ok(Document::One(mut message)) => {
-            raw_id::restore(text, core::iter::once(&mut *message));
+            restore_ids(text, core::iter::once(&mut *message));
             Ok(Payload::One(message))
         }
         Ok(Document::Batch(mut messages)) => {
-            raw_id::restore(text, messages.iter_mut());
+            restore_ids(text, messages.iter_mut());
             Ok(Payload::Batch(messages))
         }
         Ok(Document::Scalar) => Err(RpcError::http(400, INVALID_REQUEST, "Invalid request: the body is not a JSON object")),

@@ -1,5 +1,7 @@
 //! Ports for tests of the core: [`Inert`] does nothing, [`World`] records what was asked and answers as a test says.
+//! [`files`] writes apps.
 
+pub mod files;
 mod inert;
 mod world;
 

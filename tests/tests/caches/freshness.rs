@@ -4,7 +4,6 @@
 use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
-    fs,
     future::ready,
     path::Path,
     rc::Rc,
@@ -70,9 +69,7 @@ fn install(folder: &Path) {
         ]);
     }
     for (path, text) in files {
-        let path = folder.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        millrace_tests::files::write(folder, &path, &text);
     }
 }
 

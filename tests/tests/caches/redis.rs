@@ -9,9 +9,9 @@ use std::{
 
 use millrace_core::ErrorKind::{Busy, Configuration, Denied, Protocol, TimedOut, TooLarge, Unavailable};
 use millrace_tests::redis;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
 use crate::caches::support::{Env, Isolate, Process, env, eventually};
+use crate::certificates::certified;
 
 const PASSWORD: &str = "hunter2/hunter2";
 const ENCODED: &str = "hunter2%2Fhunter2";
@@ -113,18 +113,13 @@ fn users_passwords_and_databases_that_are_wrong_are_named() {
 
 #[test]
 fn tls_is_verified() {
-    let mut authority = CertificateParams::new(Vec::new()).unwrap();
-    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
-    let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new(["localhost".to_owned()]).unwrap().signed_by(&key, &authority).unwrap();
-    let (certificate, key) = (certificate.pem(), key.serialize_pem());
+    let [certificate, key, authority] = certified("localhost");
     let server = redis::start_tls(move |folder| {
         fs::write(folder.join("cert.pem"), &certificate).unwrap();
         fs::write(folder.join("key.pem"), &key).unwrap();
     });
     let file = tempfile::NamedTempFile::new().unwrap();
-    fs::write(file.path(), authority.pem()).unwrap();
+    fs::write(file.path(), &authority).unwrap();
     let address = |host: &str| at(&format!("rediss://{host}:{}?ca_file={}", server.port, file.path().display()));
     Isolate::new(&address("localhost")).put("k", b"v", 60).unwrap();
     assert_eq!(Isolate::new(&address("localhost")).get("k").unwrap().as_deref(), Some(&b"v"[..]));

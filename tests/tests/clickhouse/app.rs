@@ -8,7 +8,8 @@ use millrace_tests::{
 };
 use serde_json::json;
 
-use crate::redis::hostile::{call, endpoint, text, write};
+use crate::in_process::{call, endpoint, text};
+use millrace_tests::files::write;
 
 const TYPED: &str = "inputs:\n  i: { type: int, optional: true }\n  f: { type: float, optional: true }\n  b: { type: boolean, optional: true }\n  \
                      t: { type: datetime, optional: true }\n  d: { type: date, optional: true }\n  u: { type: uuid, optional: true }\n  \

@@ -8,7 +8,7 @@ use millrace_tests::{
 };
 use serde_json::json;
 
-use crate::redis::hostile::{call, endpoint, text};
+use crate::in_process::{call, endpoint, hostile_values, in_sample, text};
 
 const INPUTS: &str = "inputs:\n  s: { type: string }\n  o: { type: string, optional: true }\n  list: { type: array, items: { type: string } }\n  \
                       docs: { type: array, items: { type: object } }\n  doc: { type: object }\n  n: { type: int, default: 1 }\n  \
@@ -48,6 +48,9 @@ const FORMS: [(&str, &str, &str); 30] = [
     ("insert-select", "INSERT INTO kept (s) SELECT '{{ inputs.s }}'", ""),
 ];
 
+/// Of so many pairs of a form and a value one is tried, unless everything is: the engine takes 60 ms for each.
+const EACH: usize = 8;
+
 #[test]
 fn every_value_comes_back_through_every_form() {
     let server = clickhouse::start(&[]);
@@ -58,11 +61,10 @@ fn every_value_comes_back_through_every_form() {
     let adapter = format!("connector: clickhouse\nconnection_string: {}\n", clickhouse::url(&server));
     let tools: Vec<_> = FORMS.iter().map(|(name, statement, _)| (*name, *statement, INPUTS)).collect();
     let (endpoint, _folder) = endpoint(&adapter, &tools);
-    let values: Vec<String> = serde_json::from_str(include_str!("../../data/hostile-values.json")).unwrap();
-    assert!(values.len() >= 170, "{}", values.len());
+    let (values, mut written) = (hostile_values(), Vec::new());
     tokio::task::LocalSet::new().block_on(&runtime(), async {
-        for (tool, _, form) in FORMS {
-            for value in &values {
+        for (place, (tool, _, form)) in FORMS.into_iter().enumerate() {
+            for value in in_sample(&values, place, EACH) {
                 let arguments = json!({
                     "s": value, "o": value, "list": ["other", value, "'", "{}", "NULL"], "doc": {"s": value}, "docs": [{"s": value}, {}],
                 });
@@ -73,6 +75,9 @@ fn every_value_comes_back_through_every_form() {
                     form => json!([{ "v": form.replace("<>", value) }]),
                 };
                 let found: Json = serde_json::from_str(text(&result)).unwrap_or_default();
+                if form.is_empty() {
+                    written.push(vec![value_of(value)]);
+                }
                 assert_eq!((found, result.is_error), (shown(expected), false), "{tool} with {value:?}: {}", text(&result));
             }
         }
@@ -83,8 +88,7 @@ fn every_value_comes_back_through_every_form() {
     );
     assert_eq!(database.rows("SELECT count() FROM system.tables WHERE database = currentDatabase()"), [[Value::I64(2)]]);
     let kept = database.rows("SELECT s FROM kept ORDER BY at");
-    let written: Vec<_> = values.iter().map(|value| vec![value_of(value)]).collect();
-    assert_eq!(kept, [written.clone(), written].concat(), "each insert kept its value");
+    assert_eq!(kept, written, "each insert kept its value");
 }
 
 #[test]

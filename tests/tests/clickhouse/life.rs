@@ -10,8 +10,8 @@ use millrace_core::{
 };
 use millrace_tests::{
     clickhouse::{self, open},
-    database::{Database, connection, outcomes, query},
-    failures::{self, CLICKHOUSE as GOOD},
+    database::{Database, connection, query},
+    failures::CLICKHOUSE as GOOD,
     scripted::{Reply, Scripted},
 };
 
@@ -21,13 +21,6 @@ fn far(server: &Scripted) -> Connection {
 
 fn read(text: &str) -> Query<'_> {
     Query { access: Access::Read, ..query(text) }
-}
-
-#[test]
-fn broken_answers_are_asked_for_once_more_where_nothing_can_be_done_twice() {
-    for case in failures::clickhouse() {
-        assert_eq!(outcomes(&case.replies, far), [case.read, case.written], "{}", case.what);
-    }
 }
 
 #[test]
@@ -58,17 +51,6 @@ fn what_is_sent_has_no_value_and_no_password_in_its_url() {
     database.run("INSERT INTO t VALUES (1)", &[]).unwrap();
     let request = server.received().pop().unwrap();
     assert!(request.body == "INSERT INTO t VALUES (1)" && !request.line.contains("&readonly="), "{request:?}");
-}
-
-#[test]
-fn silence_ends_at_the_deadline() {
-    for reply in [Reply::Silence, Reply::Stalled(GOOD.to_owned(), 20)] {
-        let server = Scripted::with(vec![reply]);
-        let started = Instant::now();
-        let error = Database::open(far(&server)).run_with(&Query { deadline_ms: 300, ..read("SELECT 1") }).unwrap_err();
-        assert!(error.kind == TimedOut && started.elapsed() < Duration::from_secs(20), "{error:?}");
-        assert_eq!(server.received().len(), 1);
-    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use millrace_tests::{
 };
 use serde_json::json;
 
-use crate::redis::hostile::{call, endpoint, text as result_text};
+use crate::in_process::{call, endpoint, text as result_text};
 
 #[test]
 fn cells_of_every_type() {

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use millrace_tests::{dynoxide::Dynoxide, local::binary};
 
-use crate::redis::hostile::write;
+use millrace_tests::files::write;
 
 const ADAPTER: &str = "connector: dynamodb\nconnection_string: dynamodb://eu-central-1\n";
 

@@ -1,8 +1,7 @@
 //! Requests as botocore signs them, with credentials of the adapter and of the host.
 
-use std::{fs, path::Path};
-
 use millrace_core::ErrorKind::Credentials;
+use millrace_tests::files::write;
 use millrace_tests::{
     Exchange,
     database::{Database, connection, text},
@@ -42,12 +41,6 @@ fn requests_are_signed_as_botocore_signs_them() {
             assert!(!error.source.unwrap_or_default().contains("canonical"));
         }
     }
-}
-
-fn write(folder: &Path, file: &str, text: &str) {
-    let path = folder.join(file);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
 }
 
 #[test]

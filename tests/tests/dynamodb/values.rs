@@ -8,7 +8,8 @@ use millrace_tests::{
 };
 use serde_json::json;
 
-use crate::redis::hostile::{call, endpoint_of, text as text_of, values};
+use crate::in_process::{call, endpoint_of, text as text_of};
+use crate::redis::hostile::values;
 
 #[test]
 fn every_value_comes_back_as_it_went_in() {

@@ -1,14 +1,13 @@
 //! A server that misbehaves.
 
 use millrace_core::{
-    ErrorKind::{TimedOut, TooLarge},
     app::Access,
     ports::{Command, Connection, Query},
     value::Value,
 };
 use millrace_tests::{
-    database::{Database, connection, outcomes, query},
-    failures::{self, LIBSQL as GOOD, json},
+    database::{Database, connection, query},
+    failures::{LIBSQL as GOOD, json},
     scripted::{Reply, Scripted},
 };
 
@@ -21,31 +20,10 @@ fn open(server: &Scripted) -> Database {
 }
 
 #[test]
-fn broken_answers_are_asked_for_once_more_where_nothing_can_be_done_twice() {
-    for case in failures::libsql() {
-        assert_eq!(outcomes(&case.replies, settings), [case.read, case.written], "{}", case.what);
-    }
-}
-
-#[test]
 fn a_lost_answer_of_a_write_says_that_the_outcome_is_unknown() {
     let server = Scripted::with(vec![Reply::Broken(GOOD.to_owned(), 10)]);
     let message = open(&server).error("DELETE FROM t").message;
     assert!(message.ends_with("; it is not known whether the statement took effect"), "{message}");
-}
-
-#[test]
-fn silence_ends_at_the_deadline() {
-    let server = Scripted::with(vec![Reply::Silence]);
-    let error = open(&server).run_with(&Query { deadline_ms: 200, access: Access::Read, ..query("SELECT 1") }).unwrap_err();
-    assert_eq!((error.kind, server.received().len()), (TimedOut, 1));
-}
-
-#[test]
-fn a_body_over_the_limit_is_not_read() {
-    let server = Scripted::with(vec![json(200, &format!("{GOOD}{}", " ".repeat(2 << 20)))]);
-    let error = open(&server).run_with(&Query { max_bytes: 64, access: Access::Read, ..query("SELECT 1") }).unwrap_err();
-    assert_eq!((error.kind, server.received().len()), (TooLarge, 1));
 }
 
 #[test]

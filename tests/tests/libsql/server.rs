@@ -3,7 +3,7 @@
 use std::{sync::mpsc, thread};
 
 use millrace_core::{
-    ErrorKind::{Constraint, Credentials, Denied, Protocol, TimedOut, Unavailable},
+    ErrorKind::{Credentials, Denied, Protocol, TimedOut, Unavailable},
     app::Access,
     ports::Query,
     value::Value,
@@ -64,34 +64,6 @@ fn a_statement_that_does_not_end_is_given_up_at_the_deadline() {
     let past = database.run_with(&Query { deadline_ms: 0, ..query("CREATE TABLE t (v)") }).unwrap_err();
     assert_eq!((past.kind, past.message.as_str()), (TimedOut, "the statement ran past its deadline"));
     assert_eq!(database.rows("SELECT count(*) FROM sqlite_schema"), [[Value::I64(0)]], "past the deadline nothing is sent");
-}
-
-#[test]
-fn a_server_that_comes_back_is_waited_for() {
-    let mut server = Sqld::start(None);
-    let database = Database::open(connection("libsql", &format!("http://127.0.0.1:{}", server.port), &[]));
-    database.run("CREATE TABLE t (v UNIQUE)", &[]).unwrap();
-    server.kill();
-    // A kept connection may be the one that breaks, so the outcome of a write may be unknown here; nothing was executed either way.
-    let gone = database.error("INSERT INTO t VALUES (1)");
-    assert!(matches!(gone.kind, Unavailable | Protocol), "{gone:?}");
-    let gone = database.run_with(&Query { access: Access::Read, ..query("SELECT 1") }).unwrap_err();
-    assert_eq!(gone.kind, Unavailable);
-
-    let back = thread::spawn(move || {
-        server.restart();
-        server
-    });
-    // While it starts there is no connection: nothing was executed, so even a write is sent again.
-    let written = loop {
-        match database.run("INSERT INTO t VALUES (1)", &[]) {
-            Err(error) if error.kind == Unavailable => continue,
-            outcome => break outcome,
-        }
-    };
-    assert_eq!(written.unwrap().affected, 1);
-    let _server = back.join().unwrap();
-    assert_eq!(database.error("INSERT INTO t VALUES (1)").kind, Constraint);
 }
 
 #[test]

@@ -9,7 +9,8 @@ use millrace_tests::{
 use serde_json::json;
 
 use super::support::{self, open, run};
-use crate::redis::hostile::{call, endpoint_in, endpoint_of, text};
+use crate::in_process::{call, endpoint_in, endpoint_of, text};
+use millrace_tests::files::write;
 
 const TYPED: &str = "inputs:\n  i: { type: int, optional: true }\n  f: { type: float, optional: true }\n  b: { type: boolean, optional: true }\n  \
                      t: { type: datetime, optional: true }\n  d: { type: date, optional: true }\n  u: { type: uuid, optional: true }\n  \
@@ -205,7 +206,7 @@ fn results_are_rows() {
 #[test]
 fn what_is_wrong_is_said_when_the_app_is_built() {
     let folder = tempfile::tempdir().unwrap();
-    let write = |file: &str, text: &str| crate::redis::hostile::write(folder.path(), file, text);
+    let write = |file: &str, text: &str| write(folder.path(), file, text);
     write("millrace.yaml", "name: far\n");
     write("app/adapters/far.yaml", "connector: mongodb\nconnection_string: mongodb://localhost/shop\noptions: { allow: [$match, KEYS] }\n");
     write("app/adapters/sql.yaml", "connector: sqlite\nconnection_string: \":memory:\"\n");
@@ -322,7 +323,7 @@ fn a_script_has_the_same_guards() {
     // A handler, with what its caller sends.
     let adapter = format!("connector: mongodb\nconnection_string: {}\n", server.url());
     let (_, folder) = endpoint_of(&adapter, &[]);
-    let write = |file: &str, text: &str| crate::redis::hostile::write(folder.path(), &format!("app/tools/who/{file}"), text);
+    let write = |file: &str, text: &str| write(folder.path(), &format!("app/tools/who/{file}"), text);
     write("config.yaml", "description: x\ninputs: { name: { type: json } }\n");
     let handler = "export default async ({ inputs }, ctx) =>\n  await ctx.db('far').query('{\"find\": \"u\", \"filter\": {\"name\": \"$1\", \"n\": {\"$in\": [null, \"$2\"]}}}', [inputs.name, 7]);\n";
     write("handler.ts", handler);
@@ -351,7 +352,7 @@ fn the_page_does_what_it_says() {
     let (endpoint, folder) = endpoint_of(&adapter, &[("put", statement, inputs)]);
     drop(endpoint);
     for (name, tool) in [("orders", find), ("set", update)] {
-        crate::redis::hostile::write(folder.path(), &format!("app/tools/{name}/config.yaml"), &tool.replace("use: shop", "use: far"));
+        write(folder.path(), &format!("app/tools/{name}/config.yaml"), &tool.replace("use: shop", "use: far"));
     }
     let endpoint = endpoint_in(folder.path());
     tokio::task::LocalSet::new().block_on(&runtime(), async {

@@ -4,7 +4,8 @@ use millrace_core::{Json, hidden::visible, value::Value};
 use millrace_tests::{database::runtime, mongodb};
 use serde_json::json;
 
-use crate::redis::hostile::{call, endpoint_of, given, text, values};
+use crate::in_process::{call, endpoint_of, text};
+use crate::redis::hostile::{given, values};
 
 /// Ways to values in a command, and what is found there.
 type Places = &'static [(&'static str, &'static str)];

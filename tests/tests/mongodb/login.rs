@@ -11,7 +11,7 @@ use millrace_tests::{
 use serde_json::json;
 
 use super::support::{self, run};
-use crate::redis::login::signed_for_localhost;
+use crate::certificates::certified;
 
 #[test]
 fn users_and_passwords() {
@@ -76,7 +76,7 @@ fn a_server_that_proves_nothing_is_refused() {
 #[test]
 fn tls_is_verified() {
     let folder = tempfile::tempdir().unwrap();
-    let (authority, certificate, key) = signed_for_localhost();
+    let [certificate, key, authority] = certified("localhost");
     let place = |name: &str, text: &str| {
         fs::write(folder.path().join(name), text).unwrap();
         folder.path().join(name).to_str().unwrap().to_owned()

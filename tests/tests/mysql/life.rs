@@ -52,45 +52,6 @@ fn kill(admin: &Database, server: &Mysql, thread: &Value) {
     wait_for(admin, &format!("SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = {number}"), 0);
 }
 
-#[test]
-fn a_connection_is_used_again_and_replaced_when_it_broke() {
-    let mut server = Mysql::start(&[]);
-    let database = server.open();
-    let first = thread_of(&database);
-    assert_eq!(thread_of(&database), first);
-    // Ended by the administrator while it was idle: nobody notices but by another number, and a write loses nothing.
-    database.run("CREATE TABLE t (v int)", &[]).unwrap();
-    let admin = server.open();
-    kill(&admin, &server, &first);
-    drop(admin);
-    assert_eq!(database.run("INSERT INTO t VALUES (1)", &[]).unwrap().affected, 1);
-    assert_ne!(thread_of(&database), first);
-
-    server.kill();
-    let gone = database.error("INSERT INTO t VALUES (2)");
-    assert_eq!(gone.kind, Unavailable, "{gone:?}");
-    assert!(gone.message == "could not connect to the server" && gone.source.as_ref().unwrap().starts_with("`127.0.0.1:"), "{gone:?}");
-    assert_eq!(database.ping().unwrap_err().kind, Unavailable);
-    server.restart();
-    assert_eq!(database.run("INSERT INTO t VALUES (2)", &[]).unwrap().affected, 1);
-    assert_eq!(database.rows("SELECT v FROM t ORDER BY v"), [[Value::I64(1)], [Value::I64(2)]]);
-}
-
-#[test]
-fn a_write_whose_answer_is_lost_is_not_sent_again() {
-    let server = Mysql::start(&[]);
-    let admin = server.open();
-    admin.run("CREATE TABLE t (v int)", &[]).unwrap();
-    let connection = server.connection(&[]);
-    let writer = thread::spawn(move || Database::open(connection).error(LONG_WRITE));
-    let thread = wait_for(&admin, RUNNING, 1).remove(0).remove(0);
-    kill(&admin, &server, &thread);
-    let error = writer.join().unwrap();
-    assert_eq!(error.kind, Protocol, "{error:?}");
-    assert!(error.message.ends_with("; it is not known whether the statement took effect"), "{error:?}");
-    assert!(admin.rows(RUNNING).is_empty());
-}
-
 /// Each statement of a procedure commits by itself, so that what the server undoes is the last one.
 #[test]
 fn a_procedure_that_met_a_lock_is_not_called_again() {
@@ -131,20 +92,6 @@ fn a_server_that_prepares_no_more_is_given_back_what_it_had() {
     assert_eq!((error.kind, error.message.as_str()), (Busy, "MySQL prepares no further statement (`max_prepared_stmt_count`)"));
     drop(database);
     assert_eq!(other.rows("SELECT 1"), [[Value::I64(1)]]);
-}
-
-#[test]
-fn a_read_that_is_killed_is_asked_once_more() {
-    let server = Mysql::start(&[]);
-    let admin = server.open();
-    let connection = server.connection(&[]);
-    let reader = thread::spawn(move || Database::open(connection).run_with(&Query { access: Access::Read, ..query(LONG) }).unwrap_err());
-    let first = wait_for(&admin, RUNNING, 1).remove(0).remove(0);
-    kill(&admin, &server, &first);
-    let second = wait_for(&admin, RUNNING, 1).remove(0).remove(0);
-    assert_ne!(first, second);
-    kill(&admin, &server, &second);
-    assert_eq!(reader.join().unwrap().kind, Unavailable);
 }
 
 /// The server's own limit is a minute away, and for the second statement of another kind: only `KILL QUERY` ends them.
@@ -263,20 +210,6 @@ fn a_server_that_does_not_answer_is_not_waited_for() {
 }
 
 #[test]
-fn more_calls_than_connections_wait_for_their_turn() {
-    let server = Mysql::start(&[]);
-    let database = Database::open(server.connection(&[("max_connections", "2")]));
-    let queries: Vec<_> = (0..12).map(|_| query("SELECT CONNECTION_ID(), SLEEP(0.01)")).collect();
-    let mut threads: Vec<Value> = database.run_all(&queries).into_iter().map(|rows| rows.unwrap().rows.remove(0).remove(0)).collect();
-    threads.sort_by_key(|thread| format!("{thread:?}"));
-    threads.dedup();
-    assert_eq!(threads.len(), 2);
-    let late = |deadline_ms| Query { deadline_ms, access: Access::Read, ..query(LONG) };
-    let waited = database.run_all(&[late(3_000), late(3_000), late(200)]).remove(2).unwrap_err();
-    assert_eq!((waited.kind, waited.message.as_str()), (Busy, "all 2 connections to MySQL were in use until the deadline"));
-}
-
-#[test]
 fn a_server_without_a_free_connection_is_asked_again() {
     let server = Mysql::start(&["--max-connections=10"]);
     server.run("shop", "CREATE USER clerk@'127.0.0.1' IDENTIFIED BY 'clerk'; GRANT ALL ON shop.* TO clerk@'127.0.0.1';");
@@ -356,4 +289,26 @@ fn the_most_recent_statements_stay_prepared() {
     assert_eq!(database.rows("SELECT * FROM t"), [[Value::I64(1)]]);
     database.run("ALTER TABLE t ADD b varchar(5) DEFAULT 'x' FIRST", &[]).unwrap();
     assert_eq!(database.rows("SELECT * FROM t"), [[text("x"), Value::I64(1)]]);
+}
+
+#[test]
+fn a_lock_is_waited_for() {
+    let server = Mysql::start(&[]);
+    let database = server.open();
+    database.run("CREATE TABLE t (id int PRIMARY KEY, v int) ENGINE = InnoDB", &[]).unwrap();
+    database.run("INSERT INTO t VALUES (1, 1)", &[]).unwrap();
+    let held = "START TRANSACTION; UPDATE t SET v = 2; SELECT SLEEP(3); COMMIT;";
+    thread::scope(|scope| {
+        let holder = scope.spawn(|| server.run("shop", held));
+        while database.rows("SELECT 1 FROM information_schema.PROCESSLIST WHERE INFO = 'SELECT SLEEP(3)'").is_empty() {
+            thread::yield_now();
+        }
+        // The server gives up by itself, and the call is sent again until its deadline.
+        let short = Query { deadline_ms: 1_000, ..query("UPDATE t SET v = 3") };
+        let locked = database.run_with(&short).unwrap_err();
+        assert!(locked.kind == Busy || locked.kind == millrace_core::ErrorKind::TimedOut, "{locked:?}");
+        assert_eq!(database.run("UPDATE t SET v = 4", &[]).unwrap().affected, 1, "the lock is given back in time");
+        holder.join().unwrap();
+    });
+    assert_eq!(database.rows("SELECT v FROM t"), [[Value::I64(4)]]);
 }

@@ -1,34 +1,15 @@
 //! Who is let in, and over which connection.
 
-use std::fs;
-
 use millrace_core::{
-    Error,
     ErrorKind::{self, Configuration, Credentials, Denied},
-    ports::Query,
     value::Value,
 };
 use millrace_tests::{
-    database::{Database, connection, query, text},
-    mysql::{Mysql, PASSWORD},
+    database::{Database, connection, text},
+    mysql::Mysql,
 };
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
-fn attempt(address: &str, options: &[(&str, &str)]) -> Result<bool, Error> {
-    let database = Database::open(connection("mysql", address, options));
-    let secured = "SELECT VARIABLE_VALUE <> '' FROM information_schema.SESSION_STATUS WHERE VARIABLE_NAME = 'SSL_CIPHER'";
-    database.run_with(&Query { deadline_ms: 20_000, ..query(secured) }).map(|rows| rows.rows[0][0] == Value::I64(1))
-}
-
-/// A certificate for a name, its key, and the authority that signed it, all PEM.
-fn certified(name: &str) -> [String; 3] {
-    let mut authority = CertificateParams::new(Vec::new()).unwrap();
-    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
-    let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new([name.to_owned()]).unwrap().signed_by(&key, &authority).unwrap();
-    [certificate.pem(), key.serialize_pem(), authority.pem()]
-}
+use crate::contract::mysql::LOGIN;
 
 #[test]
 fn every_way_to_be_let_in_or_not() {
@@ -47,7 +28,7 @@ fn every_way_to_be_let_in_or_not() {
     );
     let address = |user: &str| format!("mysql://{user}@127.0.0.1:{}/shop", server.port);
     for (user, password) in [("native", "pw native"), ("free", "")] {
-        assert_eq!(attempt(&address(user), &[("password", password)]), Ok(false), "{user}");
+        assert_eq!(LOGIN.attempt(&address(user), &[("password", password)]), Ok(false), "{user}");
     }
     let place = "MySQL";
     let methods = "MySQL requires a method of authentication that connector `mysql` does not have; it has `mysql_native_password`, \
@@ -63,15 +44,15 @@ fn every_way_to_be_let_in_or_not() {
         ("ed", "x", Configuration, methods.to_owned()),
     ];
     for (user, password, kind, message) in cases {
-        let error = attempt(&address(user), &[("password", password)]).unwrap_err();
+        let error = LOGIN.attempt(&address(user), &[("password", password)]).unwrap_err();
         assert_eq!((error.kind, error.message), (kind, message), "{user} {password}");
         // What the operator needs is for the log.
         let place = format!("`127.0.0.1:{}`, user `{user}`: ", server.port);
         assert!(user == "ed" || error.source.as_ref().unwrap().starts_with(&place), "{:?}", error.source);
     }
-    let absent = attempt(&server.url("absent"), &[]).unwrap_err();
+    let absent = LOGIN.attempt(&server.url("absent"), &[]).unwrap_err();
     assert_eq!((absent.kind, absent.message), (Configuration, format!("{place} has no database of this name")));
-    let foreign = attempt(&format!("mysql://native:pw%20native@127.0.0.1:{}/other", server.port), &[]).unwrap_err();
+    let foreign = LOGIN.attempt(&format!("mysql://native:pw%20native@127.0.0.1:{}/other", server.port), &[]).unwrap_err();
     assert_eq!((foreign.kind, foreign.message), (Denied, format!("{place} does not admit the user of the adapter to the database")));
     let nameless = Database::open(connection("mysql", &server.url(""), &[]));
     assert_eq!(nameless.rows("SELECT DATABASE()"), [[Value::Null]]);
@@ -83,46 +64,18 @@ fn every_way_to_be_let_in_or_not() {
 
 #[test]
 fn tls_as_the_connection_string_says() {
-    let [certificate, key, authority] = certified("localhost");
-    let [_, _, stranger] = certified("localhost");
-    let server = Mysql::start_with_tls(&certificate, &key);
-    server.run("shop", "CREATE USER secured@'127.0.0.1' IDENTIFIED BY 'x' REQUIRE SSL; GRANT SELECT ON shop.* TO secured@'127.0.0.1'");
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("ca.pem");
-    fs::write(&file, &authority).unwrap();
-    let file = file.to_str().unwrap();
-    let secured = |host: &str, options: &[(&str, &str)]| {
-        let options: Vec<_> = options.iter().copied().chain([("password", PASSWORD)]).collect();
-        attempt(&format!("mysql://admin@{host}:{}/shop", server.port), &options)
+    let start = |certificate: &str, key: &str| {
+        let server = Mysql::start_with_tls(certificate, key);
+        let port = server.port;
+        (server, port)
     };
-    assert_eq!(secured("127.0.0.1", &[]), Ok(false), "on this machine");
-    assert_eq!(secured("127.0.0.1", &[("sslmode", "disable")]), Ok(false));
-    assert_eq!(secured("127.0.0.1", &[("sslmode", "prefer")]), Ok(true));
-    assert_eq!(secured("127.0.0.1", &[("sslmode", "require")]), Ok(true));
-    assert_eq!(secured("127.0.0.1", &[("sslmode", "verify-ca"), ("ca_certificate", &authority)]), Ok(true));
-    assert_eq!(secured("127.0.0.1", &[("sslmode", "require"), ("sslrootcert", file)]), Ok(true));
-    assert_eq!(secured("localhost", &[("sslmode", "verify-full"), ("sslrootcert", file)]), Ok(true));
-    assert_eq!(secured("localhost", &[("ca_certificate", &authority)]), Ok(true));
-    assert_eq!(attempt(&format!("mysql://secured:x@127.0.0.1:{}/shop?ssl-mode=REQUIRED", server.port), &[]), Ok(true));
-    let cases: [(&str, &[(&str, &str)]); 4] = [
-        ("127.0.0.1", &[("sslmode", "verify-full"), ("ca_certificate", &authority)]),
-        ("localhost", &[("sslmode", "verify-full")]),
-        ("localhost", &[("sslmode", "verify-ca"), ("ca_certificate", &stranger)]),
-        ("localhost", &[("sslmode", "require"), ("ca_certificate", &stranger)]),
-    ];
-    for (host, options) in cases {
-        let error = secured(host, options).unwrap_err();
-        assert_eq!(error.kind, Denied, "{options:?}: {error:?}");
-        assert!(error.message.starts_with("the certificate of the server is not trusted"), "{error:?}");
-        assert!(error.source.as_ref().unwrap().starts_with(&format!("`{host}`: ")), "{error:?}");
-    }
+    LOGIN.tls_as_the_connection_string_says(start, &[], |server, port, _| {
+        server.run("shop", "CREATE USER secured@'127.0.0.1' IDENTIFIED BY 'x' REQUIRE SSL; GRANT SELECT ON shop.* TO secured@'127.0.0.1'");
+        assert_eq!(LOGIN.attempt(&format!("mysql://secured:x@127.0.0.1:{port}/shop?ssl-mode=REQUIRED"), &[]), Ok(true));
+    });
 }
 
 #[test]
 fn a_server_without_tls_is_not_told_the_password() {
-    let server = Mysql::start(&[]);
-    let error = attempt(&format!("{}?sslmode=verify-full", server.url("shop")), &[]).unwrap_err();
-    let expected = "MySQL offers no TLS; where the network between is trusted, set `sslmode=disable`";
-    assert_eq!((error.kind, error.message.as_str()), (Configuration, expected));
-    assert_eq!(attempt(&format!("{}?sslmode=prefer", server.url("shop")), &[]), Ok(false));
+    LOGIN.a_server_without_tls_is_not_told_the_password(&Mysql::shared().url("shop"), "MySQL");
 }

@@ -18,8 +18,9 @@ use millrace_core::{
     value::Value,
 };
 use millrace_tests::database::{Database, connection, query};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use rustls::{ServerConfig, ServerConnection, StreamOwned, pki_types::PrivatePkcs8KeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+use crate::certificates::serving;
 
 const READ: &str = "SELECT v FROM t";
 
@@ -379,16 +380,7 @@ fn told(host: &str, options: &[(&str, &str)], tls: &Arc<ServerConfig>, asks: &'s
 
 #[test]
 fn a_password_is_sent_as_it_is_to_a_verified_server_only() {
-    let mut authority = CertificateParams::new(Vec::new()).unwrap();
-    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
-    let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new(["db.example".to_owned()]).unwrap().signed_by(&key, &authority).unwrap();
-    let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let tls = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-    let tls = Arc::new(tls.with_no_client_auth().with_single_cert(vec![certificate.der().clone()], key).unwrap());
-    let authority = authority.pem();
+    let (tls, authority) = serving("db.example");
     for asks in [&b"\x01\x04"[..], b"\xfemysql_clear_password\0", b"\xfesha256_password\0"] {
         for mode in ["require", "prefer"] {
             // Another way to this machine, which does not look like one.

@@ -12,33 +12,25 @@ use millrace_tests::{
 };
 use serde_json::json;
 
-fn time(text: &str) -> Value {
-    Value::Timestamp(text.to_owned())
-}
-
-fn decimal(text: &str) -> Value {
-    Value::Decimal(text.to_owned())
-}
-
-fn one(database: &Database, statement: &str, params: &[Value]) -> Value {
-    let mut rows = database.run(statement, params).unwrap_or_else(|error| panic!("{statement} {params:?}: {error:?}")).rows;
-    assert!(rows.len() == 1 && rows[0].len() == 1, "{statement}: {rows:?}");
-    rows.remove(0).remove(0)
-}
+use crate::contract::{
+    Site,
+    mysql::SERVER,
+    values::{
+        a_value_means_what_it_would_mean_written_out as a_value_means, decimal, one, same, time,
+        values_go_in_and_come_out_whole as values_go_in_and_come_out_whole_of,
+    },
+};
 
 #[test]
 fn values_go_in_and_come_out_whole() {
-    values_go_in_and_come_out_whole_through(Mysql::open, Value::F64(16_777_216.0));
+    values_go_in_and_come_out_whole_through(&Site::of(&SERVER).open(), Value::F64(16_777_216.0));
 }
 
-/// Every value, bound, stored in a column of its type and read back. `float` is what becomes of 16777216 in a `FLOAT`: as text, it has six digits.
-pub fn values_go_in_and_come_out_whole_through(open: fn(&Mysql) -> Database, float: Value) {
-    let server = Mysql::start(&[]);
-    let database = open(&server);
+/// Values of every type. `float` is what becomes of 16777216 in a `FLOAT`: as text, it has six digits.
+pub fn values_go_in_and_come_out_whole_through(database: &Database, float: Value) {
     let every_byte: Vec<u8> = (0..=255).collect();
     let every_character: String = (0..0x250).filter_map(char::from_u32).collect();
     let megabyte = "ż🙂\\'\"\0 ".repeat(100_000);
-    let same = |column: &'static str, value: Value| (column, value.clone(), value);
     let cases = [
         ("boolean", Value::Bool(true), Value::I64(1)),
         ("boolean", Value::Bool(false), Value::I64(0)),
@@ -102,27 +94,16 @@ pub fn values_go_in_and_come_out_whole_through(open: fn(&Mysql) -> Database, flo
         ("json", Value::Array(vec![Value::I64(1), text("'")]), Value::Json(json!([1, "'"]))),
         ("longtext", Value::Json(json!([1])), text("[1]")),
     ];
-    for (column, value, expected) in cases {
-        database.run("DROP TABLE IF EXISTS t", &[]).unwrap();
-        database.run(&format!("CREATE TABLE t (v {column} NULL) CHARACTER SET utf8mb4"), &[]).unwrap();
-        let large = Query { max_bytes: 4 << 20, ..query("SELECT v FROM t") };
-        assert_eq!(database.run("INSERT INTO t VALUES (?)", std::slice::from_ref(&value)).unwrap().affected, 1, "{column}");
-        let read = database.run_with(&large).unwrap().rows.remove(0).remove(0);
-        assert!(read == expected, "{column} {:.200?}: {:.200?}", value, read);
-        assert_eq!(database.run("INSERT INTO t VALUES (?)", &[Value::Null]).unwrap().affected, 1, "{column}");
-        assert_eq!(database.rows("SELECT 1 FROM t WHERE v IS NULL AND '?' <> \"it's ?\"").len(), 1, "{column}");
-    }
+    values_go_in_and_come_out_whole_of(database, cases, "?", "'?' <> \"it's ?\"");
 }
 
 #[test]
 fn a_value_means_what_it_would_mean_written_out() {
-    a_value_means_what_it_would_mean_written_out_through(Mysql::open);
+    a_value_means_what_it_would_mean_written_out_through(&Site::of(&SERVER).open());
 }
 
-pub fn a_value_means_what_it_would_mean_written_out_through(open: fn(&Mysql) -> Database) {
-    let server = Mysql::start(&[]);
-    let database = open(&server);
-    let cases: [(&str, Vec<Value>, Value); 17] = [
+pub fn a_value_means_what_it_would_mean_written_out_through(database: &Database) {
+    let cases = vec![
         ("SELECT ?", vec![text("x")], text("x")),
         ("SELECT ?", vec![Value::I64(7)], Value::I64(7)),
         ("SELECT ?", vec![Value::I64(1 << 40)], Value::I64(1 << 40)),
@@ -141,9 +122,7 @@ pub fn a_value_means_what_it_would_mean_written_out_through(open: fn(&Mysql) -> 
         ("SELECT HEX(?)", vec![Value::Bytes(vec![0, 255])], text("00FF")),
         ("SELECT ?", vec![Value::Bytes(vec![0, 255])], Value::Bytes(vec![0, 255])),
     ];
-    for (statement, params, expected) in cases {
-        assert_eq!(one(&database, statement, &params), expected, "{statement}");
-    }
+    a_value_means(database, cases);
     for value in [f64::NAN, f64::INFINITY] {
         assert_eq!(database.run("SELECT ?", &[Value::F64(value)]).unwrap_err().kind, Data);
     }

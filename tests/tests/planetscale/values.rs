@@ -7,12 +7,12 @@ use crate::mysql::values::{a_value_means_what_it_would_mean_written_out_through,
 
 #[test]
 fn values_go_in_and_come_out_whole() {
-    values_go_in_and_come_out_whole_through(planetscale::open, Value::F64(16_777_200.0));
+    values_go_in_and_come_out_whole_through(&planetscale::open(&Mysql::start(&[])), Value::F64(16_777_200.0));
 }
 
 #[test]
 fn a_value_means_what_it_would_mean_written_out() {
-    a_value_means_what_it_would_mean_written_out_through(planetscale::open);
+    a_value_means_what_it_would_mean_written_out_through(&planetscale::open(&Mysql::start(&[])));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! database, on a few connections of a pooler that are ended now and then.
 
 use std::{
-    fs, process,
+    process,
     sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
     thread,
     time::Duration,
@@ -96,9 +96,7 @@ fn start() -> Kit {
     let pooler = Pgbouncer::start(&server, 2);
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in FILES {
-        let path = folder.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        millrace_tests::files::write(folder.path(), path, text);
     }
     let env = vec![("DB".to_owned(), pooler.connection().connection_string.expose().clone())];
     let host = Host::dev(folder.path(), &env);

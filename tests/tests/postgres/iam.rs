@@ -22,7 +22,7 @@ use millrace_tests::{
 };
 use serde_json::json;
 
-use super::login::certified;
+use crate::certificates::certified;
 
 /// When the tokens of these tests are made, in seconds since the Unix epoch.
 const TIME: u64 = 1_790_000_000;

@@ -1,13 +1,10 @@
 //! What is Neon's alone: the stand-in as the vendor's client sees it, what is sent, answers that are none, and writes whose answer is lost.
 
 use std::{
-    io::Read as _,
-    net::TcpListener,
     process::Command as Process,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
-        mpsc,
     },
     time::{Duration, Instant},
 };
@@ -15,22 +12,19 @@ use std::{
 use millrace_core::{
     ErrorKind::{Configuration, Credentials, TimedOut, TooLarge, Unavailable},
     Json,
-    app::Access,
     ports::{CallRecord, Command, Connection, Query, RecordedWrite},
     value::{Rows, Value},
 };
 use millrace_tests::{
     case::root,
-    database::{Database, PATIENCE_MS, connection, outcomes, query, text},
-    failures::{self, NEON as GOOD, json as answer},
+    database::{Database, PATIENCE_MS, connection, query, text},
+    failures::{NEON as GOOD, json as answer},
     local::binary,
     neon,
     postgres::{Postgres, psql},
     process::tool,
     scripted::{Reply, Scripted},
 };
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use rustls::{ServerConfig, ServerConnection, pki_types::PrivatePkcs8KeyDer};
 use serde_json::json;
 
 /// How long something that must happen may take.
@@ -95,13 +89,6 @@ fn a_call_is_one_request_and_its_values_are_beside_the_statement() {
         queries[1],
         json!({ "query": format!("WITH {types} SELECT $1, $2, $3, $4"), "params": ["7", "o'neil; --", null, "\\x00ff"] })
     );
-}
-
-#[test]
-fn broken_answers_are_asked_for_once_more_where_nothing_can_be_done_twice() {
-    for case in failures::neon() {
-        assert_eq!(outcomes(&case.replies, settings), [case.read, case.written], "{}", case.what);
-    }
 }
 
 #[test]
@@ -182,21 +169,6 @@ fn errors_name_what_is_wrong_and_show_no_secret() {
 }
 
 #[test]
-fn silence_ends_at_the_deadline_and_a_body_over_the_limit_is_not_read() {
-    for reply in [Reply::Silence, Reply::Stalled(GOOD.to_owned(), 20)] {
-        for access in [Access::Read, Access::Write] {
-            let server = Scripted::with(vec![reply.clone()]);
-            let error = Database::open(settings(&server)).run_with(&Query { deadline_ms: 300, access, ..query("SELECT 1") }).unwrap_err();
-            assert_eq!((error.kind, server.received().len()), (TimedOut, 1));
-        }
-    }
-    let server = Scripted::with(vec![answer(200, &format!("{GOOD}{}", " ".repeat(2 << 20)))]);
-    let error =
-        Database::open(settings(&server)).run_with(&Query { max_bytes: 64, access: Access::Read, ..query("SELECT 1") }).unwrap_err();
-    assert_eq!((error.kind, server.received().len()), (TooLarge, 1));
-}
-
-#[test]
 fn types_are_declared_for_every_kind_of_statement() {
     let server = Postgres::start(&[]);
     let database = neon::open(&server);
@@ -246,37 +218,6 @@ fn a_result_that_is_too_large_is_told_after_the_change_was_made() {
     let error = database.error("INSERT INTO t SELECT 1 FROM generate_series(1, 3) RETURNING repeat('x', 5000000)");
     assert_eq!((error.kind, error.message.as_str()), (TooLarge, "the result is larger than Neon sends; nothing was changed"));
     assert_eq!(database.rows("SELECT count(*) FROM t"), [[Value::I64(2)]]);
-}
-
-#[test]
-fn a_server_that_nobody_knows_gets_no_password() {
-    let mut authority = CertificateParams::new(Vec::new()).unwrap();
-    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
-    let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new(["localhost".to_owned()]).unwrap().signed_by(&key, &authority).unwrap();
-    let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let tls = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-    let tls = Arc::new(tls.with_no_client_auth().with_single_cert(vec![certificate.der().clone()], key).unwrap());
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let (told, heard) = mpsc::channel();
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let mut stream = rustls::StreamOwned::new(ServerConnection::new(Arc::clone(&tls)).unwrap(), stream);
-            let mut head = [0; 16];
-            told.send(stream.read(&mut head).is_ok_and(|count| count > 0)).unwrap();
-        }
-    });
-    for host in ["localhost", "127.0.0.1"] {
-        let base_url = format!("https://{host}:{port}");
-        let database = Database::open(connection("neon", "postgres://me:hunter2@db/x", &[("base_url", &base_url)]));
-        let error = database.run_with(&Query { deadline_ms: 2_000, ..query("INSERT INTO t VALUES (1)") }).unwrap_err();
-        assert!(error.kind == Unavailable && !format!("{error:?}").contains("hunter2"), "{error:?}");
-        assert!(!heard.recv_timeout(PATIENCE).unwrap(), "{host}: something was said to a server that nobody verified");
-    }
-    assert!(heard.try_iter().all(|said| !said));
 }
 
 /// A stand-in that swallows answers: how many more of them, of batches that put a record.

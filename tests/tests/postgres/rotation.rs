@@ -34,9 +34,7 @@ fn no_call_fails_while_the_password_changes() {
         ("app/tools/seven/config.yaml", "description: Seven.\nuse: shop\nstatement: SELECT v FROM t\n".to_owned()),
     ];
     for (path, text) in files {
-        let path = app.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        millrace_tests::files::write(app.path(), path, &text);
     }
     let log = app.path().join("log");
     let env = [("MILLRACE_SECRETS".to_owned(), format!("files:{}", secrets.path().display()))];

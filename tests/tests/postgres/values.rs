@@ -14,6 +14,10 @@ use millrace_tests::{
 use serde_json::json;
 
 use super::Way;
+use crate::contract::values::{
+    a_value_means_what_it_would_mean_written_out as a_value_means, decimal, one, same, time,
+    values_go_in_and_come_out_whole as values_go_in_and_come_out_whole_of,
+};
 
 for_each_way! {
     a_statement_takes_as_many_values_as_the_protocol
@@ -23,20 +27,6 @@ for_each_way! {
     text_that_is_not_utf8_is_refused_by_the_server
     texts_that_postgres_cannot_hold_are_refused
     values_go_in_and_come_out_whole
-}
-
-fn time(text: &str) -> Value {
-    Value::Timestamp(text.to_owned())
-}
-
-fn decimal(text: &str) -> Value {
-    Value::Decimal(text.to_owned())
-}
-
-fn one(database: &Database, statement: &str, params: &[Value]) -> Value {
-    let mut rows = database.run(statement, params).unwrap_or_else(|error| panic!("{statement} {params:?}: {error:?}")).rows;
-    assert!(rows.len() == 1 && rows[0].len() == 1, "{statement}: {rows:?}");
-    rows.remove(0).remove(0)
 }
 
 /// More values than a list of columns may have, and the most that there can be; one more is refused.
@@ -59,7 +49,6 @@ fn values_go_in_and_come_out_whole(way: Way) {
     let database = way.open(&server);
     let every_byte: Vec<u8> = (0..=255).collect();
     let every_character: String = (1..0x250).filter_map(char::from_u32).collect();
-    let same = |column: &'static str, value: Value| (column, value.clone(), value);
     let cases = [
         same("bool", Value::Bool(true)),
         same("bool", Value::Bool(false)),
@@ -118,23 +107,15 @@ fn values_go_in_and_come_out_whole(way: Way) {
         same("bytea[]", Value::Array(vec![Value::Bytes(vec![0, 255])])),
         same("timestamptz[]", Value::Array(vec![time("2026-01-02T03:04:05Z")])),
     ];
-    for (column, value, expected) in cases {
+    for case in cases {
         // The RDS Data API returns no lists of lists.
-        let has_lists = matches!(&value, Value::Array(values) if values.iter().any(|value| matches!(value, Value::Array(_))));
+        let has_lists = matches!(&case.1, Value::Array(values) if values.iter().any(|value| matches!(value, Value::Array(_))));
         if way == Way::RdsData && has_lists {
             continue;
         }
         // The RDS Data API is told the types of texts, which are kept for a minute: a value that fits the one of before need not fail.
         let anew = (way == Way::RdsData).then(|| way.open(&server));
-        let database = anew.as_ref().unwrap_or(&database);
-        database.run("DROP TABLE IF EXISTS t", &[]).unwrap();
-        database.run(&format!("CREATE TABLE t (v {column})"), &[]).unwrap();
-        assert_eq!(database.run("INSERT INTO t VALUES ($1)", std::slice::from_ref(&value)).unwrap().affected, 1, "{column} {value:?}");
-        let read = one(database, "SELECT v FROM t", &[]);
-        assert_eq!(read, expected, "{column} {value:?}");
-        assert_eq!(one(database, "SELECT v FROM t WHERE v IS NOT NULL AND '$1' <> ''", &[]), expected);
-        assert_eq!(database.run("INSERT INTO t VALUES ($1)", &[Value::Null]).unwrap().affected, 1, "{column}");
-        assert_eq!(database.rows("SELECT 1 FROM t WHERE v IS NULL").len(), 1, "{column}");
+        values_go_in_and_come_out_whole_of(anew.as_ref().unwrap_or(&database), [case], "$1", "'$1' <> ''");
     }
     assert!(matches!(one(&database, "SELECT 'NaN'::float8", &[]), Value::F64(nan) if nan.is_nan()));
 }
@@ -226,7 +207,7 @@ fn a_value_means_what_it_would_mean_written_out(way: Way) {
     let server = Postgres::start(&[]);
     let database = way.open(&server);
     let list = |values: &[i64]| Value::Array(values.iter().copied().map(Value::I64).collect());
-    let cases: [(&str, Vec<Value>, Value); 24] = [
+    let cases = vec![
         ("SELECT $1", vec![text("x")], text("x")),
         ("SELECT $1", vec![Value::I64(7)], Value::I64(7)),
         ("SELECT $1", vec![Value::I64(1 << 40)], Value::I64(1 << 40)),
@@ -252,9 +233,7 @@ fn a_value_means_what_it_would_mean_written_out(way: Way) {
         ("SELECT v FROM (VALUES (1), (2)) a (v) ORDER BY v LIMIT $1 OFFSET $2", vec![Value::I64(1), Value::I64(1)], Value::I64(2)),
         ("SELECT array_to_string($1::text[], '|')", vec![Value::Array(vec![text("a,b"), text("\"")])], text("a,b|\"")),
     ];
-    for (statement, params, expected) in cases {
-        assert_eq!(one(&database, statement, &params), expected, "{statement}");
-    }
+    a_value_means(&database, cases);
 }
 
 fn texts_that_postgres_cannot_hold_are_refused(way: Way) {

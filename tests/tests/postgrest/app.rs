@@ -14,7 +14,8 @@ use millrace_tests::{
 use serde_json::json;
 
 use super::support::{self, run, shop};
-use crate::redis::hostile::{call, endpoint_in, endpoint_of, text};
+use crate::in_process::{call, endpoint_in, endpoint_of, text};
+use millrace_tests::files::write;
 
 const SQL: &str = "\
 CREATE TABLE authors (id int PRIMARY KEY, name text NOT NULL);
@@ -342,7 +343,7 @@ fn tools_and_scripts_have_the_same_rules() {
         ("change", r#"{ update: books, set: "{{ inputs.o }}", columns: [title, data], where: { id: { eq: "{{ inputs.i }}" } }, returning: [title, price] }"#.to_owned(), inputs),
     ];
     let (_, folder) = endpoint_of(&adapter, &tools);
-    let write = |file: &str, text: &str| crate::redis::hostile::write(folder.path(), &format!("app/tools/who/{file}"), text);
+    let write = |file: &str, text: &str| write(folder.path(), &format!("app/tools/who/{file}"), text);
     write("config.yaml", "description: x\ninputs: { name: { type: json } }\n");
     write(
         "handler.ts",

@@ -8,7 +8,8 @@ use millrace_tests::{
 use serde_json::json;
 
 use super::support::shop;
-use crate::redis::hostile::{call, endpoint_in, endpoint_of, text, write};
+use crate::in_process::{call, endpoint_in, endpoint_of, text};
+use millrace_tests::files::write;
 
 #[test]
 fn what_is_wrong_is_said_with_its_place() {

@@ -5,7 +5,8 @@ use millrace_tests::{database::runtime, shown::shown};
 use serde_json::json;
 
 use super::support::shop;
-use crate::redis::hostile::{call, endpoint_of, text, values};
+use crate::in_process::{call, endpoint_of, text};
+use crate::redis::hostile::values;
 
 pub(super) const SQL: &str = "\
 CREATE TABLE canary (id int, s text);

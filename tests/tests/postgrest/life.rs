@@ -8,7 +8,7 @@ use millrace_core::{
     ports::Query,
 };
 use millrace_tests::{
-    database::{Database, connection, outcomes_of, query},
+    database::{Database, connection, query},
     failures,
     scripted::{Reply, Scripted},
 };
@@ -28,13 +28,6 @@ pub(crate) const WRITE: &str = r#"{"update": "t", "set": {"v": 1}, "where": {"v"
 
 fn settings(server: &Scripted) -> millrace_core::ports::Connection {
     connection("postgrest", &format!("http://{}", server.address), &[("token", "hunter2")])
-}
-
-#[test]
-fn a_write_is_never_sent_again_where_its_outcome_is_unknown() {
-    for case in failures::postgrest() {
-        assert_eq!(outcomes_of([READ, WRITE], &case.replies, settings), [case.read, case.written], "{}", case.what);
-    }
 }
 
 #[test]

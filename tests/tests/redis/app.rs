@@ -4,7 +4,7 @@ use millrace_core::Json;
 use millrace_tests::{database::runtime, redis};
 use serde_json::json;
 
-use super::hostile::{call, endpoint, text};
+use crate::in_process::{call, endpoint, text};
 
 fn error(result: &millrace_core::pipeline::ToolResult) -> String {
     assert!(result.is_error, "{result:?}");

@@ -26,13 +26,11 @@ use millrace_tests::{
     redis,
 };
 
-use super::{
-    login::signed_for_localhost,
-    support::{
-        Answer::{AndEnd, AndSilence, Bytes},
-        Hello, Scripted, json, open, run,
-    },
+use super::support::{
+    Answer::{AndEnd, AndSilence, Bytes},
+    Hello, Scripted, json, open, run,
 };
+use crate::certificates::certified;
 
 /// When a call has to be answered, in milliseconds.
 const DEADLINE_MS: u64 = 900;
@@ -167,8 +165,8 @@ fn a_server_with_no_connection_left_executes_nothing() {
 
 #[test]
 fn tls_that_is_wrong_ends_a_call_before_anything_is_sent() {
-    let (authority, certificate, key) = signed_for_localhost();
-    let (other, _, _) = signed_for_localhost();
+    let [certificate, key, authority] = certified("localhost");
+    let [_, _, other] = certified("localhost");
     let secure = redis::start_tls(move |folder| {
         fs::write(folder.join("cert.pem"), &certificate).unwrap();
         fs::write(folder.join("key.pem"), &key).unwrap();

@@ -1,22 +1,14 @@
 //! Hostile values through every form of placeholder: each arrives to the byte as one argument, and nothing else happens.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::collections::BTreeSet;
 
-use millrace_core::{
-    Endpoint, Json,
-    cancel::Cancel,
-    headers::Headers,
-    hidden::visible,
-    pipeline::{Call, ContentBlock, ToolResult},
-    value::Value,
-};
-use millrace_native::{cache::CacheChoice, env::Variables, ports, wait_until::Tasks};
+use millrace_core::{Json, hidden::visible, value::Value};
 use millrace_tests::{
-    case::root,
     database::{Database, connection, runtime},
-    direct::compile,
     redis,
 };
+
+use crate::in_process::{call, endpoint, hostile_values, text};
 
 use super::support::{Answer::Bytes, Hello, Scripted, raw};
 
@@ -33,69 +25,10 @@ pub(super) const FORMS: [(&str, &str, &str); 9] = [
     ("last", "LPUSH kept:{{ inputs.s }} {{ inputs.list }}", "LPUSH|kept:<>|one|<>|<>"),
 ];
 
-pub(crate) fn write(folder: &Path, file: &str, text: &str) {
-    let path = folder.join(file);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
-}
-
-/// An endpoint of an app with these tools on one adapter.
-pub(crate) fn endpoint(adapter: &str, tools: &[(&str, &str, &str)]) -> (Endpoint, tempfile::TempDir) {
-    let quoted = |statement: &str| serde_json::to_string(statement).unwrap();
-    let tools: Vec<_> = tools.iter().map(|(name, statement, inputs)| (*name, quoted(statement), *inputs)).collect();
-    endpoint_of(adapter, &tools)
-}
-
-/// The same, with statements in YAML.
-pub(crate) fn endpoint_of(adapter: &str, tools: &[(&str, String, &str)]) -> (Endpoint, tempfile::TempDir) {
-    let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), "millrace.yaml", "name: far\n");
-    write(folder.path(), "app/adapters/far.yaml", adapter);
-    for (name, statement, inputs) in tools {
-        let text = format!("description: x\nuse: far\nstatement: {statement}\n{inputs}");
-        write(folder.path(), &format!("app/tools/{name}/config.yaml"), &text);
-    }
-    (endpoint_in(folder.path()), folder)
-}
-
-/// An endpoint of the app in a folder.
-pub(crate) fn endpoint_in(folder: &Path) -> Endpoint {
-    let ports = ports::native(folder.to_path_buf(), Variables::default(), &CacheChoice::Memory, &Tasks::new());
-    Endpoint::new(compile(folder), ports)
-}
-
-/// Calls a tool.
-pub(crate) async fn call(endpoint: &Endpoint, tool: &str, arguments: Json) -> ToolResult {
-    let Json::Object(arguments) = arguments else { panic!("arguments are an object") };
-    let call = Call {
-        method: "tools/call",
-        tool,
-        arguments,
-        request_id: "test",
-        trace: Default::default(),
-        headers: &Headers::new(),
-        platform_caller: None,
-        protocol: "2026-07-28",
-        deadline_ms: None,
-        cancel: &Cancel::new(),
-        listener: None,
-        rounds: Default::default(),
-        operation: Default::default(),
-    };
-    endpoint.pipeline().call(call).await.unwrap_or_else(|fault| panic!("{tool}: {fault:?}"))
-}
-
-pub(crate) fn text(result: &ToolResult) -> &str {
-    let [ContentBlock::Text(text)] = result.content.as_slice() else { panic!("{result:?}") };
-    text
-}
-
 pub(crate) fn values() -> Vec<String> {
-    let values: Vec<String> = serde_json::from_str(&fs::read_to_string(root().join("tests/data/hostile-values.json")).unwrap()).unwrap();
     let own = ["a b", "\r\n", "k v\r\nFLUSHALL\r\n", "*1\r\n$8\r\nFLUSHALL\r\n", "$-1\r\n", "\"", "\\x41", "' DEL canary '", "NX", "GET"]
         .map(str::to_owned);
-    assert!(values.len() >= 170, "{} values", values.len());
-    values.into_iter().chain(own).collect()
+    hostile_values().into_iter().chain(own).collect()
 }
 
 /// The same, and what something on the way could change.

@@ -7,9 +7,9 @@ use millrace_tests::{
     database::{Database, connection},
     redis,
 };
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
 use super::support::{json, run};
+use crate::certificates::certified;
 
 const PASSWORD: &str = "hunter2/@:#%";
 const ENCODED: &str = "hunter2%2F%40%3A%23%25";
@@ -47,19 +47,9 @@ fn users_passwords_and_databases() {
     assert!(error.kind == Credentials && error.message.ends_with("does not accept the password"), "{error:?}");
 }
 
-/// The PEM of an authority, and of a certificate of `localhost` that it signed, with its key.
-pub(crate) fn signed_for_localhost() -> (String, String, String) {
-    let mut authority = CertificateParams::new(Vec::new()).unwrap();
-    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
-    let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new(["localhost".to_owned()]).unwrap().signed_by(&key, &authority).unwrap();
-    (authority.pem(), certificate.pem(), key.serialize_pem())
-}
-
 #[test]
 fn tls_is_verified() {
-    let (authority, certificate, key) = signed_for_localhost();
+    let [certificate, key, authority] = certified("localhost");
     let server = redis::start_tls(move |folder| {
         fs::write(folder.join("cert.pem"), &certificate).unwrap();
         fs::write(folder.join("key.pem"), &key).unwrap();

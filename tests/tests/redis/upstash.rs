@@ -21,10 +21,11 @@ use millrace_tests::{
 };
 
 use super::{
-    hostile::{self, arguments_of, call, endpoint, given, scripts_write_each_value, text as text_of, tools},
+    hostile::{self, arguments_of, given, scripts_write_each_value, tools},
     replies::FORMS,
     support::{arguments, json, raw, run},
 };
+use crate::in_process::{call, endpoint, text as text_of};
 
 pub(super) const TOKEN: &str = "t.o.k-hunter2";
 

@@ -1,7 +1,6 @@
 //! The Worker's traces, in real workerd.
 
 use std::{
-    fs,
     io::Write as _,
     net::TcpStream,
     path::{Path, PathBuf},
@@ -62,9 +61,7 @@ fn built(settings: &str) -> (tempfile::TempDir, PathBuf) {
         ),
     ];
     for (path, text) in files {
-        let path = folder.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        millrace_tests::files::write(folder.path(), path, &text);
     }
     let dist = worker::build(folder.path());
     (folder, dist)

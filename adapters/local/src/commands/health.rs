@@ -2,6 +2,7 @@
 
 use std::{env, time::Duration};
 
+use millrace_core::url::UrlParts;
 use millrace_native::{http_client, isolate};
 
 use crate::{
@@ -29,10 +30,9 @@ pub(super) fn run(arguments: Health) -> CommandResult {
 
 /// The address of a server is that of its check, unless it names one.
 fn named(url: String) -> String {
-    let after_scheme = url.split_once("://").map_or("", |(_, rest)| rest);
-    match after_scheme.split_once('/') {
-        None if !after_scheme.is_empty() && !after_scheme.contains(['?', '#']) => format!("{url}/livez"),
-        Some((_, "")) => format!("{url}livez"),
+    match UrlParts::of(&url) {
+        Some(UrlParts { authority, rest: "", .. }) if !authority.is_empty() => format!("{url}/livez"),
+        Some(UrlParts { rest: "/", .. }) => format!("{url}livez"),
         _ => url,
     }
 }

@@ -25,7 +25,7 @@ use millrace_native::{
     lines::{self, Client},
     logging,
     server_tls::{ServerTls, UnusableCertificate},
-    shared,
+    shared_listener,
 };
 use tokio::{
     signal::unix::{SignalKind, signal},
@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &cli::Isolate, log: &str) -> CommandResult {
         let served = match channel {
             Channel::Http { checks_host } => {
                 let limits = Limits { checks_host, ..limits };
-                shared::serve(TcpListener::from(requests), place, make, limits, of_isolate, orders).await
+                shared_listener::serve(TcpListener::from(requests), place, make, limits, of_isolate, orders).await
             }
             Channel::Lines { headers, lists_change } => {
                 let client = Client { headers: headers.into_iter().collect(), lists_change };

@@ -29,7 +29,7 @@ use super::{
     frames::{FrameReader, encode_message},
     run,
 };
-use crate::{board::BoardSlot, http::MakeHandler, isolate::Order, listener::raise_descriptor_limit, shared::beat};
+use crate::{board::BoardSlot, http::MakeHandler, isolate::Order, listener::raise_descriptor_limit, shared_listener::beat};
 
 /// How long the last messages may take to be written when the isolate ends.
 const LAST: Duration = Duration::from_secs(1);

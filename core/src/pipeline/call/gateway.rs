@@ -7,7 +7,7 @@ use core::mem;
 use serde_json::Map;
 
 use crate::pipeline::{
-    call::Call, call::call_end::CallFailure, call::callable::Callable, call::names::shown, call::record::Record,
+    call::Call, call::call_end::CallFailure, call::callable::Callable, call::names::shown, call::report::CallReport,
     isolate::runtime::Pipeline, stages::authenticate, stages::validate,
 };
 use crate::{
@@ -29,7 +29,7 @@ const MOST_NEAR: usize = 3;
 pub(in crate::pipeline) async fn forward<'a>(
     pipeline: &'a Pipeline,
     mut call: Call<'a>,
-    record: &Record,
+    report: &CallReport,
 ) -> Result<Call<'a>, (&'a Tool, CallFailure)> {
     let Some((_, gateway)) = pipeline.tool(call.tool) else { return Ok(call) };
     if gateway.execute != Execute::Forward {
@@ -44,7 +44,7 @@ pub(in crate::pipeline) async fn forward<'a>(
     let Some((_, tool)) = pipeline.tool(&name).filter(|(_, tool)| !is_gateway(tool)) else {
         return Err((gateway, unknown(pipeline, &call, &name).await.into()));
     };
-    record.tell(CallEvent::Forwarded(&tool.name));
+    report.tell(CallEvent::Forwarded(&tool.name));
     call.tool = &tool.name;
     call.arguments = match arguments.get_mut("arguments").map(Json::take) {
         Some(Json::Object(arguments)) => arguments,

@@ -18,7 +18,7 @@ use crate::pipeline::{
     call::dialogue::{Dialogue, Rounds},
     call::identity::Identity,
     call::pending_sync::PendingSync,
-    call::record::{Record, Subject},
+    call::report::{CallReport, Subject},
     call::scopes::Operation,
     call::secrets::CallSecrets,
     isolate::deployment::Deployment,
@@ -49,7 +49,7 @@ pub(in crate::pipeline) const SAFE_TO_REPEAT: &str =
 /// The recovery line of a validation error.
 pub(in crate::pipeline) const RECOVERY: &str = "Fix the fields above and call the tool again. Do not explain the error.";
 
-/// The place where no tool is called; see [`gate`](crate::pipeline::call::gate).
+/// The place where no tool is called; see [`gate`](crate::pipeline::call::admission).
 pub(in crate::pipeline) const NO_TOOL: usize = usize::MAX;
 
 /// One call. `'a` outlives it.
@@ -99,7 +99,7 @@ pub(in crate::pipeline) struct Run<'a> {
     /// A plugin finds out who is calling.
     pub(in crate::pipeline) asks_who_calls: Cell<bool>,
     /// What is told of the call.
-    pub(in crate::pipeline) record: &'a Record,
+    pub(in crate::pipeline) report: &'a CallReport,
     /// What the call has changed so far.
     pub(in crate::pipeline) change: Cell<Change>,
     /// How many statements that may change something were sent and have no answer that says whether they did.
@@ -144,7 +144,7 @@ impl<'a> Work<'a> {
 /// A question to a connector. Given up, it is told of as one that was answered so: out of time where the call is, and else as cancelled, because
 /// the caller went away or a script waited for something else, as with `Promise.race`.
 pub(in crate::pipeline) struct Question<'q> {
-    record: &'q Record,
+    report: &'q CallReport,
     deployment: &'q Deployment,
     signal: &'q Signal<'q>,
     adapter: &'q Adapter,
@@ -156,7 +156,7 @@ impl Question<'_> {
     pub(in crate::pipeline) fn answered<T>(mut self, answer: &Result<T>) {
         self.is_answered = true;
         let error = answer.as_ref().err().map(|error| error.kind);
-        self.record.tell(CallEvent::ConnectorAnswered { adapter: self.adapter, error });
+        self.report.tell(CallEvent::ConnectorAnswered { adapter: self.adapter, error });
         if matches!(error, Some(ErrorKind::Denied | ErrorKind::Configuration | ErrorKind::Unavailable)) {
             self.deployment.doubt();
         }
@@ -170,7 +170,7 @@ impl Drop for Question<'_> {
                 Err(Interruption::TimedOut(_)) => ErrorKind::TimedOut,
                 Ok(()) | Err(Interruption::Cancelled) => ErrorKind::Cancelled,
             };
-            self.record.tell(CallEvent::ConnectorAnswered { adapter: self.adapter, error: Some(error) });
+            self.report.tell(CallEvent::ConnectorAnswered { adapter: self.adapter, error: Some(error) });
         }
     }
 }
@@ -178,7 +178,7 @@ impl Drop for Question<'_> {
 impl<'a> Run<'a> {
     /// An adapter is asked something.
     pub(in crate::pipeline) fn asks<'q>(&'q self, adapter: &'q Adapter) -> Question<'q> {
-        Question { record: self.record, deployment: &self.pipeline.deployment, signal: &self.signal, adapter, is_answered: false }
+        Question { report: self.report, deployment: &self.pipeline.deployment, signal: &self.signal, adapter, is_answered: false }
     }
 
     /// Whether a condition holds. One that needs more steps than are `left` does not, and a line of the log says so, with the key that it stands under
@@ -210,7 +210,7 @@ impl<'a> Run<'a> {
         work: impl Future<Output = Result<T, E>>,
     ) -> Result<T, CallEnd> {
         self.signal.check().map_err(|why| self.interrupted(why, Stage::Signal, stage > Stage::Execute && self.may_write()))?;
-        self.record.stage(stage, work).await.map_err(Into::into)
+        self.report.stage(stage, work).await.map_err(Into::into)
     }
 
     /// The fault of a call that had to end. `changed` says that the tool may have changed something already.

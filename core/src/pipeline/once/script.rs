@@ -18,7 +18,7 @@ use crate::{
     pipeline::{
         call::call_end::CallEnd,
         call::call_key::CallKey,
-        call::record::Subject,
+        call::report::Subject,
         call::run::{Run, TARGET},
         content::output::ToolOutput,
     },

@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     Error, ErrorKind, Json, Result, hex,
     pipeline::{
-        call::record::Subject,
+        call::report::Subject,
         call::run::{Run, TARGET},
     },
 };

@@ -7,7 +7,7 @@ use alloc::{format, string::String};
 
 use crate::{
     Error, ErrorKind, Result,
-    url::{Authority, InvalidAuthority},
+    url::{Authority, InvalidAuthority, UrlParts},
 };
 
 const PLAIN_HOST: &str = "a URL names a plain host, without user name or password";
@@ -38,12 +38,10 @@ impl FetchUrl {
         if url.contains(|c: char| c.is_control() || c == ' ' || c == '\\') {
             return Err(refused("a URL has no spaces, backslashes or control characters"));
         }
-        let (scheme, rest) = url.split_once("://").ok_or_else(|| refused("a URL begins with `http://` or `https://`"))?;
-        let scheme = Scheme::parse(scheme)?;
-        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-        let (authority, target) = rest.split_at_checked(end).unwrap_or((rest, ""));
-        let (host, port) = split_authority(authority)?;
-        let target = target.split('#').next().unwrap_or_default();
+        let url = UrlParts::of(url).ok_or_else(|| refused("a URL begins with `http://` or `https://`"))?;
+        let scheme = Scheme::parse(url.scheme)?;
+        let (host, port) = split_authority(url.authority)?;
+        let target = url.rest.split('#').next().unwrap_or_default();
         let slash = if target.starts_with('/') { "" } else { "/" };
         Ok(Self { scheme, host: host.to_ascii_lowercase(), port: port.unwrap_or(scheme.port()), target: format!("{slash}{target}") })
     }

@@ -11,7 +11,7 @@ use crate::{
     fault::Change,
     headers::Headers,
     pipeline::{
-        call::record::Subject,
+        call::report::Subject,
         call::run::{Run, TARGET},
         isolate::connections::MAX_CELL_BYTES,
         isolate::database,

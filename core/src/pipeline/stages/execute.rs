@@ -23,7 +23,7 @@ use alloc::{format, string::String, vec::Vec};
 
 use crate::pipeline::{
     call::call_end::CallEnd,
-    call::record::Subject,
+    call::report::Subject,
     call::run::{Question, Run, SAFE_TO_REPEAT, TARGET, Work},
     content::output::ToolOutput,
     isolate::connections::MAX_CELL_BYTES,
@@ -86,7 +86,7 @@ async fn query(run: &Run<'_>, adapter: &Adapter, place: usize, execute: &Execute
     let lookup = async {
         let settings = run.tool.cache.as_ref().filter(|_| access.reads())?;
         let Ok(epochs) = cache::epochs(run).await else {
-            run.record.looked_up(adapter, false);
+            run.report.looked_up(adapter, false);
             return None;
         };
         // A result that is cut is another one with another limit.

@@ -16,7 +16,7 @@ use crate::pipeline::{
     call::context::{Context, merge, set},
     call::identity::{self, canonical},
     call::observed::observed,
-    call::record::Subject,
+    call::report::Subject,
     call::run::{Run, TARGET},
     call::scope::Scope,
     call::scopes,
@@ -32,6 +32,7 @@ use crate::{
     cancel::Cancel,
     expression::MOST_STEPS,
     fault::{Fault, FaultResult, Refusal, Stage},
+    hex,
     ports::{AUDIT_TARGET, CallEvent, CallOutcome, Command, Query, Reply, Returned, RunningCall, ScriptFault},
     value::Value,
 };
@@ -54,9 +55,9 @@ pub(in crate::pipeline) async fn middleware(run: &Run<'_>, inputs: &Json) -> Res
     let mut ctx = run.context.data().clone();
     let mut outcome = Ok(());
     for entry in entries {
-        run.record.tell(CallEvent::MiddlewareBegan(entry));
+        run.report.tell(CallEvent::MiddlewareBegan(entry));
         outcome = pass(run, entry, inputs, &mut ctx).await;
-        run.record.tell(CallEvent::MiddlewareEnded(entry));
+        run.report.tell(CallEvent::MiddlewareEnded(entry));
         if outcome.is_err() {
             run.chain.refused.set(true);
             break;
@@ -177,7 +178,7 @@ pub(in crate::pipeline) async fn observe(run: &Run<'_>, ended: Ended<'_>) {
 
 async fn tell(run: &Run<'_>, signal: &Signal<'_>, seen: &Seen, ended: &Ended<'_>) {
     let passed = run.chain.passed.get();
-    let elapsed_ms = run.pipeline.ports.clock.now_ms().saturating_sub(run.record.began_ms);
+    let elapsed_ms = run.pipeline.ports.clock.now_ms().saturating_sub(run.report.began_ms);
     for entry in run.tool.middleware.iter().take(passed).rev() {
         match &entry.action {
             MiddlewareAction::Script { after: Some(after), .. } => after_script(run, signal, after, seen, ended, elapsed_ms).await,
@@ -278,7 +279,7 @@ fn digest(value: &Json) -> String {
     use sha2::{Digest as _, Sha256};
     let mut text = Vec::new();
     canonical(value, &mut text);
-    Sha256::digest(&text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&Sha256::digest(&text)[..8])
 }
 
 fn audit_call(run: &Run<'_>, audit: &Audit, seen: &Seen, ended: &Ended<'_>, ms: u64) {

@@ -10,7 +10,7 @@ use crate::pipeline::{
     call::dialogue::Dialogue,
     call::names::shown,
     call::pending_sync::PendingSync,
-    call::record::Record,
+    call::report::CallReport,
     call::run::{Run, Work},
     isolate::runtime::Pipeline,
     stages::signal::Signal,
@@ -27,15 +27,15 @@ use crate::{
 ///
 /// # Errors
 /// `TOOL_NOT_FOUND`.
-pub(in crate::pipeline) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>, record: &'a Record) -> FaultResult<(Run<'a>, Json)> {
-    let found = record.stage_now(Stage::Resolve, || {
+pub(in crate::pipeline) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>, report: &'a CallReport) -> FaultResult<(Run<'a>, Json)> {
+    let found = report.stage_now(Stage::Resolve, || {
         pipeline.tool(call.tool).and_then(|(place, tool)| Some((place, tool, Work::of(&pipeline.app, tool)?)))
     });
     let Some((place, tool, work)) = found else {
         let message = format!("tool '{}' not found", shown(call.tool));
         return Err(Box::new(Fault::new(Stage::Resolve, "TOOL_NOT_FOUND", message)));
     };
-    let run = begin(pipeline, &call, record, place, tool, work);
+    let run = begin(pipeline, &call, report, place, tool, work);
     Ok((run, Json::Object(call.arguments)))
 }
 
@@ -43,12 +43,12 @@ pub(in crate::pipeline) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>, r
 pub(in crate::pipeline) fn begin<'a>(
     pipeline: &'a Pipeline,
     call: &Call<'a>,
-    record: &'a Record,
+    report: &'a CallReport,
     place: usize,
     tool: &'a Tool,
     work: Work<'a>,
 ) -> Run<'a> {
-    let signal = Signal::since(record.began_ms, &*pipeline.ports.clock, call.cancel, call.deadline_ms, tool.limits.timeout_ms);
+    let signal = Signal::since(report.began_ms, &*pipeline.ports.clock, call.cancel, call.deadline_ms, tool.limits.timeout_ms);
     Run {
         pipeline,
         tool,
@@ -76,7 +76,7 @@ pub(in crate::pipeline) fn begin<'a>(
         unsafe_requests: Cell::new(0),
         cache_uses: Cell::new((0, 0)),
         asks_who_calls: Cell::new(false),
-        record,
+        report,
         change: Cell::new(Change::None),
         unanswered_writes: Cell::new(0),
         steps_left: Cell::new(MOST_STEPS),

@@ -97,14 +97,14 @@ fn has_changed(run: &Run<'_>) -> bool {
 }
 
 /// The data as text, and how long the whole result is.
-struct Written {
+struct TextOfResult {
     /// The first block; `None` where the data is in none.
     first: Option<String>,
     length: usize,
 }
 
 /// Writes the data of a result, in which nothing is hidden any more afterwards.
-fn write(run: &Run<'_>, outcome: &mut ToolOutput) -> FaultResult<Written> {
+fn write(run: &Run<'_>, outcome: &mut ToolOutput) -> FaultResult<TextOfResult> {
     let text = match outcome {
         ToolOutput::Content(content) => return write_content(run, content),
         ToolOutput::Value(Json::String(text)) => visible(text).into_owned(),
@@ -117,11 +117,11 @@ fn write(run: &Run<'_>, outcome: &mut ToolOutput) -> FaultResult<Written> {
             }
         }
     };
-    Ok(Written { length: text.len(), first: Some(text) })
+    Ok(TextOfResult { length: text.len(), first: Some(text) })
 }
 
 /// The same of a result with blocks: the data is in the first one. Structured content has a copy in text for clients that read no other.
-fn write_content(run: &Run<'_>, content: &mut AuthoredContent) -> FaultResult<Written> {
+fn write_content(run: &Run<'_>, content: &mut AuthoredContent) -> FaultResult<TextOfResult> {
     let is_bare = content.is_bare();
     // A presenter has seen to what is hidden, and says itself what stays as it is.
     let whole: &[&[PathStep]] = &[&[]];
@@ -148,7 +148,7 @@ fn write_content(run: &Run<'_>, content: &mut AuthoredContent) -> FaultResult<Wr
         (None, Some(DataFormat::Toon), None) => None,
     };
     let length = first.as_ref().map_or(0, String::len) + structured_length + beside_length(content)?;
-    Ok(Written { first, length })
+    Ok(TextOfResult { first, length })
 }
 
 /// A value as JSON, in which nothing is hidden apart from what the paths lead to.

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::pipeline::{
     call::call_end::{CallEnd, CallFailure},
-    call::record::Subject,
+    call::report::Subject,
     call::run::{Run, TARGET},
     call::secrets::AppSecrets,
     content::blocks,

@@ -6,22 +6,8 @@
 
 use alloc::{string::String, vec::Vec};
 
-use super::{Id, Member, Message};
-
-/// Puts back the ids that the parser could not hold. The text is valid JSON, and the messages are what it says.
-pub(super) fn restore<'m>(text: &str, messages: impl Iterator<Item = &'m mut Message>) {
-    let mut numbers: Option<Vec<(usize, &str)>> = None;
-    for (index, message) in messages.enumerate().filter(|(_, message)| message.inexact_id) {
-        let numbers = numbers.get_or_insert_with(|| id_numbers(text));
-        let Some((_, digits)) = numbers.iter().find(|(place, _)| *place == index) else { continue };
-        if !digits.contains(['.', 'e', 'E']) {
-            message.id = Member::Present(Id((*digits).into()));
-        }
-    }
-}
-
 /// The numbers that stand as `id` of a message, each with the message's place.
-fn id_numbers(text: &str) -> Vec<(usize, &str)> {
+pub(super) fn numbers(text: &str) -> Vec<(usize, &str)> {
     let bytes = text.as_bytes();
     let message_depth = if text.trim_start().starts_with('[') { 2 } else { 1 };
     let mut numbers = Vec::new();
@@ -93,7 +79,7 @@ mod tests {
             ("{\"id\"\n:\t5\n}", &[(0, "5")]),
         ];
         for (text, expected) in cases {
-            assert_eq!(id_numbers(text), expected, "{text}");
+            assert_eq!(numbers(text), expected, "{text}");
         }
     }
 }

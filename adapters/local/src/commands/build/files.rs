@@ -10,6 +10,7 @@ use std::{
     time::UNIX_EPOCH,
 };
 
+use millrace_core::hex;
 use sha2::{Digest as _, Sha256};
 
 use crate::output::{CommandError, CommandResult, note};
@@ -186,7 +187,7 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// The SHA-256 of a file, as hexadecimal digits.
 pub(super) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&Sha256::digest(bytes))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::{
     hex,
     pipeline::{
         call::identity::{Identity, canonical},
-        call::record::Subject,
+        call::report::Subject,
         call::run::{Run, TARGET},
         call::scope::walk,
         isolate::database,
@@ -126,7 +126,7 @@ impl Entry {
     /// The kept rows. What cannot be read, or is damaged, is a miss.
     pub(super) async fn look_up(&self, run: &Run<'_>, adapter: &Adapter) -> Option<Rows> {
         let rows = self.kept(run, Rows::from_kept).await;
-        run.record.looked_up(adapter, rows.is_some());
+        run.report.looked_up(adapter, rows.is_some());
         rows
     }
 

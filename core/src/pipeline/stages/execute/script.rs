@@ -11,7 +11,7 @@ use crate::{
     fault::Stage,
     pipeline::{
         call::call_end::CallEnd,
-        call::record::Subject,
+        call::report::Subject,
         call::run::{Run, TARGET},
         content::output::ToolOutput,
         script::{self, ScriptOutput},
@@ -41,12 +41,12 @@ pub(super) async fn handle_cached(run: &Run<'_>, handler: &ScriptRef, settings: 
             return None;
         }
         let Ok(epochs) = cache::epochs(run).await else {
-            run.record.looked_up_handler(false);
+            run.report.looked_up_handler(false);
             return None;
         };
         let entry = cache::Entry::of_handler(run, handler, settings, inputs, epochs.as_deref())?;
         let found = entry.kept(run, from_kept).await;
-        run.record.looked_up_handler(found.is_some());
+        run.report.looked_up_handler(found.is_some());
         Some((entry, found))
     };
     let entry = match run.signal.race(lookup).await.map_err(|why| run.interrupted(why, Stage::Execute, false))? {

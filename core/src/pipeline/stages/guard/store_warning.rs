@@ -3,7 +3,7 @@
 use crate::{
     Error,
     pipeline::{
-        call::record::Subject,
+        call::report::Subject,
         call::run::{Run, TARGET},
     },
 };

@@ -18,7 +18,7 @@ use crate::{
     app::{OnMismatch, Presenter, TextFormat},
     fault::FaultResult,
     pipeline::{
-        call::record::Subject,
+        call::report::Subject,
         call::run::{Run, TARGET},
         content::blocks::TRUNCATED_META,
         content::json_text::word,

@@ -11,7 +11,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use millrace_core::Json;
+use millrace_core::{Json, hex};
 use sha2::{Digest as _, Sha256};
 
 use super::super::worker_parts::{Parts, WASM};
@@ -127,7 +127,7 @@ fn name(wasm: &[u8], engine: Option<&[u8]>, level: &str) -> String {
         .chain_update(GLUE)
         .chain_update(env!("CARGO_PKG_VERSION"))
         .finalize();
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&digest[..8])
 }
 
 /// Makes the JavaScript around the wasm module, and the module small.

@@ -16,8 +16,8 @@ const TARGET: &str = "millrace::call";
 /// The method that goes without saying.
 const TOOLS_CALL: &str = "tools/call";
 
-/// The record of one call.
-pub(in crate::pipeline) struct Record {
+/// The report of one call.
+pub(in crate::pipeline) struct CallReport {
     observer: Option<Box<dyn CallObserver>>,
     /// Whether the cache had the result, where it was asked.
     hit: Cell<Option<bool>>,
@@ -34,7 +34,7 @@ pub(in crate::pipeline) struct Subject<'a> {
     pub(in crate::pipeline) method: &'a str,
 }
 
-impl Record {
+impl CallReport {
     pub(in crate::pipeline) fn begin(pipeline: &Pipeline, call: &Call<'_>) -> Self {
         let start = |observer: &dyn crate::ports::Observer| {
             let tool = &*shown(call.tool);
@@ -50,7 +50,7 @@ impl Record {
         Self { observer, hit: Cell::new(None), began_ms: pipeline.ports.clock.now_ms() }
     }
 
-    /// The record of what is no call of a tool.
+    /// The report of what is no call of a tool.
     pub(in crate::pipeline) fn unobserved(pipeline: &Pipeline) -> Self {
         Self { observer: None, hit: Cell::new(None), began_ms: pipeline.ports.clock.now_ms() }
     }
@@ -159,14 +159,14 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn of(record: &Record, pipeline: &Pipeline, subject: Subject<'a>, fault: &'a Fault, outcome: CallOutcome) -> Self {
+    fn of(report: &CallReport, pipeline: &Pipeline, subject: Subject<'a>, fault: &'a Fault, outcome: CallOutcome) -> Self {
         Self {
             tool: subject.tool,
             outcome: outcome.as_str(),
             code: &fault.code,
             stage: fault.stage.as_str(),
-            ms: record.elapsed_ms(pipeline),
-            cache: record.cache(),
+            ms: report.elapsed_ms(pipeline),
+            cache: report.cache(),
             method: subject.method(),
             request_id: subject.request_id,
             change_made: (fault.change != Change::None).then_some("yes"),

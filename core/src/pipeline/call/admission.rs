@@ -14,7 +14,7 @@ use crate::pipeline::{
     call::dialogue::Rounds,
     call::names::shown,
     call::observed::observed,
-    call::record::{Record, Subject},
+    call::report::{CallReport, Subject},
     call::run::{NO_TOOL, Run, Work},
     call::scopes::Operation,
     call::told::told,
@@ -52,15 +52,15 @@ impl Pipeline {
         let Some(scopes) = operation.scopes else { return Ok(()) };
         let Some(auth) = &self.app.feature_auth else { return Err(authenticate::refused("the bundle has no `auth` for it")) };
         let gate = gate(name, auth, LIMITS);
-        let record = Record::unobserved(self);
-        let run = begin(self, caller, &gate, operation, &record);
+        let report = CallReport::unobserved(self);
+        let run = begin(self, caller, &gate, operation, &report);
         let outcome = match ask(&run, auth).await {
             Ok(principal) => middleware::require_scope(&run, Stage::Authenticate, principal.as_ref(), scopes).map_err(CallFailure::from),
             Err(why) => Err(why),
         };
         outcome.map_err(|why| {
             let why = run.secrets().strike_failed(told(&run, why));
-            record.failed(self, Subject { tool: name, request_id: caller.request_id, method: caller.method }, &why);
+            report.failed(self, Subject { tool: name, request_id: caller.request_id, method: caller.method }, &why);
             let (CallFailure::Fault(fault) | CallFailure::Reply(fault)) = why;
             fault
         })
@@ -75,8 +75,8 @@ impl Pipeline {
         let method = shown(caller.method);
         let asker = Caller { method: &method, ..caller };
         let gate = gate(&method, auth, like.map_or(LIMITS, |tool| Limits { rate: None, concurrency: None, ..tool.limits.clone() }));
-        let record = Record::unobserved(self);
-        let run = begin(self, asker, &gate, Operation::default(), &record);
+        let report = CallReport::unobserved(self);
+        let run = begin(self, asker, &gate, Operation::default(), &report);
         let why = match ask(&run, auth).await {
             Ok(principal) => return Ok(principal),
             Err(why) => run.secrets().strike_failed(told(&run, why)),
@@ -110,7 +110,7 @@ impl Pipeline {
     fn refuse(&self, caller: Caller<'_>, why: &CallFailure) {
         let method = shown(caller.method);
         let subject = Subject { tool: &method, request_id: caller.request_id, method: &method };
-        Record::unobserved(self).failed(self, subject, why);
+        CallReport::unobserved(self).failed(self, subject, why);
     }
 }
 
@@ -189,7 +189,7 @@ fn gate(name: &str, auth: &Auth, limits: Limits) -> Tool {
     }
 }
 
-fn begin<'a>(pipeline: &'a Pipeline, caller: Caller<'a>, gate: &'a Tool, operation: Operation<'a>, record: &'a Record) -> Run<'a> {
+fn begin<'a>(pipeline: &'a Pipeline, caller: Caller<'a>, gate: &'a Tool, operation: Operation<'a>, report: &'a CallReport) -> Run<'a> {
     let call = Call {
         method: caller.method,
         tool: &gate.name,
@@ -206,7 +206,7 @@ fn begin<'a>(pipeline: &'a Pipeline, caller: Caller<'a>, gate: &'a Tool, operati
         operation,
     };
     const NOTHING: &SearchIndex = &SearchIndex { words: Vec::new() };
-    resolve::begin(pipeline, &call, record, NO_TOOL, gate, Work::Search(NOTHING))
+    resolve::begin(pipeline, &call, report, NO_TOOL, gate, Work::Search(NOTHING))
 }
 
 async fn ask(run: &Run<'_>, auth: &Auth) -> Result<Option<Json>, CallFailure> {
