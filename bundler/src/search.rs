@@ -6,8 +6,7 @@
 use std::collections::BTreeMap;
 
 use millrace_core::app::{
-    ContextSettings, Errors, Execute, IndexedWord, Input, InputKind, Limits, Literal, OnExceed, OnTooMany, SHOWN_BYTES, ScriptLimits,
-    SearchIndex, Tool, words,
+    Errors, Execute, IndexedWord, Input, InputKind, Limits, Literal, OnExceed, SHOWN_BYTES, ScriptLimits, SearchIndex, Tool, words,
 };
 use serde_json::{Map, Value, json};
 
@@ -119,38 +118,13 @@ fn execute_tool(root: &RootSettings, others: &[Tool]) -> Tool {
 fn tool(root: &RootSettings, name: &str, text: &str, schema: Value, hints: Hints, inputs: Vec<Input>, execute: Execute) -> Tool {
     let hints: Map<String, Value> = hints.members().into_iter().collect();
     let descriptor = json!({ "name": name, "title": title_of(name), "description": text, "inputSchema": schema, "annotations": hints });
+    let script = ScriptLimits { loops: 1, memory_bytes: 1 << 20, output_bytes: 1 << 20 };
     Tool {
-        name: name.into(),
-        path: name.into(),
         descriptor: descriptor.to_string(),
-        listed: true,
-        context: ContextSettings::default(),
-        middleware: Vec::new(),
-        auth: None,
         inputs,
-        map_input: None,
-        execute,
-        map_output: None,
-        cache: None,
         errors: Errors { style: root.error_style.value, expose: false, on: Vec::new() },
-        limits: Limits {
-            timeout_ms: 30_000,
-            output_bytes: SHOWN_BYTES,
-            on_exceed: OnExceed::Fit,
-            rate: None,
-            concurrency: None,
-            script: ScriptLimits { loops: 1, memory_bytes: 1 << 20, output_bytes: 1 << 20 },
-        },
-        idempotency: None,
-        sync: None,
-        crosses_tenants: false,
-        on_too_many: OnTooMany::Error,
-        results_as_rows: false,
-        input_schema: None,
-        confirm: None,
-        output: None,
-        as_is: Vec::new(),
-        returns: None,
+        limits: Limits { output_bytes: SHOWN_BYTES, on_exceed: OnExceed::Fit, script, ..Limits::DEFAULT },
+        ..Tool::new(name, execute)
     }
 }
 

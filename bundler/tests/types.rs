@@ -4,8 +4,8 @@
 
 use millrace_bundler::types::declarations;
 use millrace_core::app::{
-    Adapter, App, Authorization, BatchLimits, EnvTemplate, ErrorStyle, Errors, Execute, Identity, Input, InputKind, Limits, Literal,
-    OnMismatch, OnTooMany, PresentedField, Presenter, ScriptLimits, ScriptRef, Server, TextFormat, Tool, UnknownFields,
+    Adapter, App, Authorization, BatchLimits, EnvTemplate, Execute, Identity, Input, InputKind, Literal, OnMismatch, PresentedField,
+    Presenter, ScriptRef, Server, TextFormat, Tool, UnknownFields,
 };
 use oxc::{allocator::Allocator, parser::Parser, semantic::SemanticBuilder, span::SourceType};
 use serde_json::json;
@@ -29,39 +29,7 @@ fn input(name: &str, kind: InputKind) -> Input {
 }
 
 fn tool(name: &str, inputs: Vec<Input>) -> Tool {
-    Tool {
-        name: name.to_owned(),
-        path: name.to_owned(),
-        descriptor: String::new(),
-        listed: true,
-        context: Default::default(),
-        middleware: Vec::new(),
-        auth: None,
-        inputs,
-        map_input: None,
-        execute: Execute::Script(ScriptRef { script: 0, export: "default".to_owned() }),
-        map_output: None,
-        cache: None,
-        errors: Errors { style: ErrorStyle::Result, expose: false, on: Vec::new() },
-        limits: Limits {
-            rate: None,
-            concurrency: None,
-            timeout_ms: 1,
-            output_bytes: 1,
-            on_exceed: millrace_core::app::OnExceed::Error,
-            script: ScriptLimits { loops: 1, memory_bytes: 1 << 20, output_bytes: 1 },
-        },
-        idempotency: None,
-        sync: None,
-        crosses_tenants: false,
-        on_too_many: OnTooMany::Error,
-        results_as_rows: false,
-        returns: None,
-        input_schema: None,
-        confirm: None,
-        output: None,
-        as_is: Vec::new(),
-    }
+    Tool { inputs, ..Tool::new(name, Execute::Script(ScriptRef { script: 0, export: "default".to_owned() })) }
 }
 
 fn field(name: &str, kind: InputKind, returns: Option<u32>) -> PresentedField {

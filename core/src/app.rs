@@ -349,6 +349,37 @@ pub struct Tool {
 }
 
 impl Tool {
+    /// A tool that does something and asks for nothing: anybody may call it, it has no inputs, and the default limits.
+    #[must_use]
+    pub fn new(name: &str, execute: Execute) -> Self {
+        Self {
+            name: name.into(),
+            path: name.into(),
+            descriptor: String::new(),
+            listed: true,
+            auth: None,
+            inputs: Vec::new(),
+            input_schema: None,
+            context: ContextSettings::default(),
+            middleware: Vec::new(),
+            confirm: None,
+            idempotency: None,
+            output: None,
+            as_is: Vec::new(),
+            returns: None,
+            map_input: None,
+            execute,
+            map_output: None,
+            cache: None,
+            sync: None,
+            errors: Errors { style: ErrorStyle::Result, expose: false, on: Vec::new() },
+            limits: Limits::DEFAULT,
+            on_too_many: OnTooMany::Error,
+            crosses_tenants: false,
+            results_as_rows: false,
+        }
+    }
+
     /// Every script that a call of the tool can run, its authentication plugin apart.
     pub fn scripts(&self) -> impl Iterator<Item = &ScriptRef> {
         let handler = if let Execute::Script(script) = &self.execute { Some(script) } else { None };
@@ -536,6 +567,18 @@ pub struct Limits {
     pub concurrency: Option<Concurrency>,
     /// `script`
     pub script: ScriptLimits,
+}
+
+impl Limits {
+    /// Those of a tool that says nothing.
+    pub const DEFAULT: Self = Self {
+        timeout_ms: 30_000,
+        output_bytes: 1 << 20,
+        on_exceed: OnExceed::Error,
+        rate: None,
+        concurrency: None,
+        script: ScriptLimits { loops: 1_000_000, memory_bytes: 64 << 20, output_bytes: 1 << 20 },
+    };
 }
 
 /// `limits.output.on_exceed`: what becomes of a result that is too long.

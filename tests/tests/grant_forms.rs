@@ -25,9 +25,9 @@ const TRIAL: &str = "CREATE FUNCTION trial(grants text[], statement text) RETURN
 /// A right that MySQL wants as its manual says, and MariaDB does not ask for: what is set after `ON DUPLICATE KEY` and not inserted.
 const NOT_ASKED_FOR: (&str, &str) = ("INSERT INTO t (id, b) VALUES (1, 2) ON DUPLICATE KEY UPDATE c = n + 1", "UPDATE (c) ON t");
 /// What [`TRIAL`] says of a statement that was carried out.
-const DONE: &str = "ZZ000";
+pub(crate) const DONE: &str = "ZZ000";
 
-fn known(is_mariadb: bool) -> Known {
+pub(crate) fn known(is_mariadb: bool) -> Known {
     let table = |(name, columns): (&str, &[&str])| {
         let columns: BTreeSet<String> = columns.iter().map(|&column| column.to_owned()).collect();
         let constraints = [("t_key".to_owned(), ["a", "b"].map(str::to_owned).into())].into();
@@ -40,7 +40,7 @@ fn known(is_mariadb: bool) -> Known {
 }
 
 /// What a statement needs, right by right.
-fn grants(text: &str, dialect: Dialect, known: &Known) -> Vec<String> {
+pub(crate) fn grants(text: &str, dialect: Dialect, known: &Known) -> Vec<String> {
     let found = rights(text, dialect, known);
     assert!(found.unclear.is_empty() && found.widened.is_empty() && found.functions.is_empty(), "{text}: {found:?}");
     let mut grants = Vec::new();
@@ -65,23 +65,66 @@ fn grants(text: &str, dialect: Dialect, known: &Known) -> Vec<String> {
     grants
 }
 
-#[test]
-fn postgresql_wants_exactly_these_rights() {
-    let server = Postgres::start(&[]);
-    let sql = "CREATE TABLE t (id int PRIMARY KEY, a int UNIQUE, b int, c int, n int, up int, CONSTRAINT t_key UNIQUE (a, b));\n\
-         CREATE TABLE u (id int PRIMARY KEY, t_id int, x int, y int);\nCREATE SEQUENCE ids;\n\
-         INSERT INTO t VALUES (1, 1, 1, 1, 1, 1);\nINSERT INTO u VALUES (1, 1, 1, 1);\nCREATE ROLE app;\n";
-    psql(&server.url("postgres"), &format!("{sql}{TRIAL}"));
-    let database = server.open();
-    let trial = |grants: &[String], text: &str| {
+/// A PostgreSQL server that tries statements as a role with some rights.
+pub(crate) struct PostgresTrials {
+    _server: Postgres,
+    database: Database,
+}
+
+impl PostgresTrials {
+    pub(crate) fn start() -> Self {
+        let server = Postgres::start(&[]);
+        let sql = "CREATE TABLE t (id int PRIMARY KEY, a int UNIQUE, b int, c int, n int, up int, CONSTRAINT t_key UNIQUE (a, b));\n\
+             CREATE TABLE u (id int PRIMARY KEY, t_id int, x int, y int);\nCREATE SEQUENCE ids;\n\
+             INSERT INTO t VALUES (1, 1, 1, 1, 1, 1);\nINSERT INTO u VALUES (1, 1, 1, 1);\nCREATE ROLE app;\n";
+        psql(&server.url("postgres"), &format!("{sql}{TRIAL}"));
+        let database = server.open();
+        Self { _server: server, database }
+    }
+
+    /// What became of a statement, as the server's code and message.
+    pub(crate) fn trial(&self, grants: &[String], text: &str) -> String {
         let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
         let grants: Vec<String> = grants.iter().map(|grant| quoted(&format!("GRANT {grant} TO app"))).collect();
-        let rows = database.rows(&format!("SELECT trial(ARRAY[{}]::text[], {})", grants.join(", "), quoted(text)));
+        let rows = self.database.rows(&format!("SELECT trial(ARRAY[{}]::text[], {})", grants.join(", "), quoted(text)));
         match rows.first().and_then(|row| row.first()) {
             Some(Value::Text(found)) => found.clone(),
             other => panic!("{other:?}"),
         }
-    };
+    }
+}
+
+/// A MariaDB server that does the same.
+pub(crate) struct MariadbTrials {
+    server: Mysql,
+    database: Database,
+}
+
+impl MariadbTrials {
+    pub(crate) fn start() -> Self {
+        let server = Mysql::start(&[]);
+        let tables = "CREATE TABLE t (id int PRIMARY KEY, a int, b int, c int, n int, up int); CREATE TABLE u (id int PRIMARY KEY, t_id int, x int, y int);";
+        server.run("shop", &format!("{tables} CREATE USER app@'%' IDENTIFIED BY 'app';"));
+        // Without a table of its own, nobody may name the database.
+        server.run("shop", "CREATE TABLE door (id int); GRANT SELECT ON door TO app@'%'");
+        let database = Database::open(connection("mysql", &format!("mysql://app:app@127.0.0.1:{}/shop", server.port), &[]));
+        Self { server, database }
+    }
+
+    /// What the server said of a statement that it did not carry out.
+    pub(crate) fn trial(&self, grants: &[String], text: &str) -> Result<(), String> {
+        let rows = "REPLACE INTO t VALUES (1, 1, 1, 1, 1, 1); REPLACE INTO u VALUES (1, 1, 1, 1);";
+        let grants: String = grants.iter().map(|grant| format!("GRANT {grant} TO app@'%';")).collect();
+        let anew = "REVOKE ALL, GRANT OPTION FROM app@'%'; GRANT SELECT ON door TO app@'%';";
+        self.server.run("shop", &format!("{rows} {anew} {grants}"));
+        self.database.run(text, &[]).map(drop).map_err(|error| error.source.unwrap_or(error.message))
+    }
+}
+
+#[test]
+fn postgresql_wants_exactly_these_rights() {
+    let server = PostgresTrials::start();
+    let trial = |grants: &[String], text: &str| server.trial(grants, text);
     let forms = [
         "SELECT a, b FROM t",
         "SELECT * FROM t",
@@ -171,19 +214,8 @@ fn postgresql_wants_exactly_these_rights() {
 
 #[test]
 fn mariadb_wants_exactly_these_rights() {
-    let server = Mysql::start(&[]);
-    let tables = "CREATE TABLE t (id int PRIMARY KEY, a int, b int, c int, n int, up int); CREATE TABLE u (id int PRIMARY KEY, t_id int, x int, y int);";
-    server.run("shop", &format!("{tables} CREATE USER app@'%' IDENTIFIED BY 'app';"));
-    let rows = "REPLACE INTO t VALUES (1, 1, 1, 1, 1, 1); REPLACE INTO u VALUES (1, 1, 1, 1);";
-    // Without a table of its own, nobody may name the database.
-    let settings = connection("mysql", &format!("mysql://app:app@127.0.0.1:{}/shop", server.port), &[]);
-    server.run("shop", "CREATE TABLE door (id int); GRANT SELECT ON door TO app@'%'");
-    let database = Database::open(settings);
-    let trial = |grants: &[String], text: &str| {
-        let grants: String = grants.iter().map(|grant| format!("GRANT {grant} TO app@'%';")).collect();
-        server.run("shop", &format!("{rows} REVOKE ALL, GRANT OPTION FROM app@'%'; GRANT SELECT ON door TO app@'%'; {grants}"));
-        database.run(text, &[]).map(drop).map_err(|error| error.source.unwrap_or(error.message))
-    };
+    let server = MariadbTrials::start();
+    let trial = |grants: &[String], text: &str| server.trial(grants, text);
     let forms = [
         "SELECT a, B FROM t WHERE c = 1",
         "SELECT * FROM t",

@@ -20,6 +20,7 @@ mod disconnects;
 mod doctor;
 mod dynamodb;
 mod grant_forms;
+mod grant_mutations;
 mod grants;
 mod grants_redis;
 mod hyperterse;

@@ -29,6 +29,7 @@ use millrace_core::{
     ErrorKind, Json, Result,
     app::Access,
     ports::{Command, Connection, Connector, LocalFuture, Query},
+    url::scheme_and_rest,
     value::Rows,
 };
 use serde_json::json;
@@ -89,7 +90,7 @@ impl DynamoDb {
     pub fn open(connection: &Connection, ports: AwsPorts) -> Result<Self> {
         let mut options = ServerOptions::gather(&KNOWN, Vec::new(), &connection.options)?;
         let text = connection.connection_string.expose().trim();
-        let region = match text.split_once("://") {
+        let region = match scheme_and_rest(text) {
             Some((scheme, region)) if scheme.eq_ignore_ascii_case("dynamodb") => region.trim_end_matches('/'),
             _ => return Err(configuration("the connection string of connector `dynamodb` is not `dynamodb://REGION`".to_owned())),
         };

@@ -10,8 +10,9 @@ use super::{
     dialect::Dialect,
     lower::{Fragment, Slot, texts_of},
     position::SyntaxPosition,
+    resolved::UNKNOWN_NAME,
     shown::{Location, parse},
-    tables::{self, Tables, UNKNOWN_NAME},
+    tables::{self, Tables},
 };
 
 /// What the parser says.

@@ -5,21 +5,18 @@
 //! is neither a query nor a change of rows, a variable as text. What no statement shows stays unseen: views, triggers, foreign keys that
 //! delete.
 
-use std::{collections::BTreeSet, ops::ControlFlow};
+use std::collections::BTreeSet;
 
-use sqlparser::{
-    ast::{
-        CascadeOption, Cte, Expr, FromTable, Insert, ObjectName, ObjectNamePart, Query, Select, SetExpr, Statement as Sql, TableFactor,
-        TableObject, TableWithJoins, Truncate, Visit as _, Visitor,
-    },
-    parser::Parser,
-    tokenizer::Token,
+use millrace_languages::Judge;
+use sqlparser::ast::{ObjectName, ObjectNamePart, Statement as Sql};
+
+use super::{
+    dialect::Dialect,
+    functions,
+    resolved::{Concerns, Fact, Known, Mention, MentionKind, Role, UNKNOWN_NAME, dialect_facts, parsed, resolve},
+    shown, spelling,
 };
 
-use super::{dialect::Dialect, functions, shown, spelling};
-
-/// What stands in a probed statement for a name that only the deployment knows.
-pub(super) const UNKNOWN_NAME: &str = "millrace_env";
 /// Longer names are cut, so that keys in a store stay short: tables whose names begin alike may count as one.
 const LONGEST_NAME: usize = 100;
 
@@ -76,15 +73,10 @@ impl Tables {
 
 /// The table that an author names by hand: `orders`, `public.orders`, `"Orders"`. `None` where it is not a name.
 pub(crate) fn named(text: &str, dialect: Dialect) -> Option<String> {
-    if dialect == Dialect::PartiQl {
+    if dialect.facts().judge == Judge::Words {
         return named_for_partiql(text);
     }
-    let mut parser = Parser::new(dialect.parser()).try_with_sql(text).ok()?;
-    let name = parser.parse_object_name(false).ok()?;
-    if parser.peek_token().token != Token::EOF {
-        return None;
-    }
-    table(&name, dialect)
+    table(&parsed(text, dialect)?, dialect)
 }
 
 /// A table of DynamoDB, `Orders` or `"Orders"`, with an index behind it or not. `None` where it is not a name.
@@ -101,9 +93,42 @@ fn named_for_partiql(text: &str) -> Option<String> {
 /// The tables of a parsed statement.
 pub(super) fn of(statements: &[Sql], dialect: Dialect) -> Tables {
     let [statement] = statements else { return Tables::ALL };
-    let mut walk = Walk::new(dialect);
-    let _ = statement.visit(&mut walk);
-    walk.finish(statement)
+    let resolved = resolve(statement, dialect, &Known::default(), false);
+    if !resolved.is_whole {
+        return Tables::ALL;
+    }
+    let mut tables = Tables::default();
+    let (mut named, mut writes_named) = (TableSet::default(), false);
+    // One that is not known may read and write whatever it likes.
+    let is_unknown = |name: &ObjectName| dialect_facts::functions_see_tables(dialect) && !functions::is_known(name);
+    for fact in &resolved.facts {
+        match fact {
+            Fact::Doubt { concerns: Concerns::Everyone, .. } | Fact::Procedure(_) => return Tables::ALL,
+            Fact::Call(call) if is_unknown(&call.name) => return Tables::ALL,
+            Fact::Unnamed { reads, writes } => {
+                tables.reads.extend(if *reads { TableSet::All } else { TableSet::default() });
+                tables.writes.extend(if *writes { TableSet::All } else { TableSet::default() });
+            }
+            Fact::WritesNamed => writes_named = true,
+            Fact::Mention(Mention { kind: MentionKind::Part, .. }) => {}
+            Fact::Mention(Mention { name, kind: MentionKind::Function, .. }) if is_unknown(name) => return Tables::ALL,
+            Fact::Mention(Mention { kind: MentionKind::Function, .. }) if !dialect_facts::calls_tables(dialect) => {}
+            Fact::Mention(Mention { name, role, .. }) => {
+                let one = table(name, dialect).map_or(TableSet::All, |table| TableSet::Named([table].into()));
+                named.extend(one.clone());
+                match (role, &one) {
+                    (Role::Read, _) => tables.reads.extend(one),
+                    (Role::Written | Role::Joined, TableSet::Named(_)) => tables.writes.extend(one),
+                    (Role::Written | Role::Joined, TableSet::All) => return Tables::ALL,
+                }
+            }
+            _ => {}
+        }
+    }
+    if writes_named {
+        tables.writes.extend(named);
+    }
+    tables
 }
 
 /// The tables of a statement without placeholders.
@@ -119,10 +144,10 @@ fn table(name: &ObjectName, dialect: Dialect) -> Option<String> {
         return None;
     }
     // `UPDATE ONLY orders`, of which the parser makes the table `ONLY` and the alias `orders`. The word is reserved.
-    if dialect == Dialect::Postgres && last.quote_style.is_none() && last.value.eq_ignore_ascii_case("only") {
+    if dialect_facts::has_only(dialect) && last.quote_style.is_none() && last.value.eq_ignore_ascii_case("only") {
         return None;
     }
-    let keeps_case = dialect == Dialect::Postgres && last.quote_style.is_some();
+    let keeps_case = dialect_facts::quotes_keep_case(dialect) && last.quote_style.is_some();
     let mut table = if keeps_case { last.value.clone() } else { last.value.to_ascii_lowercase() };
     if let Some(end) = (0..=LONGEST_NAME.min(table.len())).rev().find(|end| table.is_char_boundary(*end)) {
         table.truncate(end);
@@ -130,318 +155,5 @@ fn table(name: &ObjectName, dialect: Dialect) -> Option<String> {
     Some(table)
 }
 
-struct Walk {
-    dialect: Dialect,
-    /// Every name in the place of a table, targets and functions included, and whether it has a schema.
-    relations: Vec<(String, bool)>,
-    /// What of it are functions.
-    functions: Vec<String>,
-    /// What of it is written.
-    targets: Vec<String>,
-    /// Every table that the statement names may be written.
-    writes_named: bool,
-    reads_all: bool,
-    writes_all: bool,
-}
-
-impl Walk {
-    const fn new(dialect: Dialect) -> Self {
-        Self {
-            dialect,
-            relations: Vec::new(),
-            functions: Vec::new(),
-            targets: Vec::new(),
-            writes_named: false,
-            reads_all: false,
-            writes_all: false,
-        }
-    }
-
-    fn target(&mut self, name: &ObjectName) {
-        match table(name, self.dialect) {
-            Some(table) => self.targets.push(table),
-            None => self.writes_all = true,
-        }
-    }
-
-    fn target_factor(&mut self, factor: &TableFactor) {
-        match factor {
-            TableFactor::Table { name, args: None, .. } => self.target(name),
-            _ => self.writes_all = true,
-        }
-    }
-
-    fn target_with_joins(&mut self, tables: &TableWithJoins) {
-        self.target_factor(&tables.relation);
-        self.writes_named |= !tables.joins.is_empty();
-    }
-
-    /// A function, which may read and write whatever it likes where it is not one of the database's own.
-    fn call(&mut self, name: &ObjectName) {
-        if self.dialect != Dialect::Sqlite && !functions::is_known(name) {
-            (self.reads_all, self.writes_all) = (true, true);
-        }
-    }
-
-    /// `TABLE orders`, which the parser does not have as a name.
-    fn body(&mut self, body: &SetExpr) {
-        match body {
-            SetExpr::SetOperation { left, right, .. } => {
-                self.body(left);
-                self.body(right);
-            }
-            SetExpr::Table(_) => self.reads_all = true,
-            _ => {}
-        }
-    }
-
-    fn finish(self, statement: &Sql) -> Tables {
-        let Self { dialect, mut relations, functions, targets, writes_named, reads_all, writes_all } = self;
-        let ctes = ctes(statement, dialect);
-        let writes: BTreeSet<String> =
-            if writes_named { relations.iter().map(|(name, _)| name.clone()).collect() } else { targets.iter().cloned().collect() };
-        for name in functions.iter().chain(&targets) {
-            if let Some(place) = relations.iter().position(|(relation, _)| relation == name) {
-                relations.remove(place);
-            }
-        }
-        let is_table = |(name, is_qualified): &(String, bool)| *is_qualified || !ctes.contains(name);
-        let reads = relations.into_iter().filter(is_table).map(|(name, _)| name).collect();
-        Tables {
-            reads: if reads_all { TableSet::All } else { TableSet::Named(reads) },
-            writes: if writes_all { TableSet::All } else { TableSet::Named(writes) },
-        }
-    }
-}
-
-/// The names of the outermost `WITH` that are never a table's. One that its own or an earlier definition names is a table there, unless
-/// all of it is recursive. Those of a `WITH` further inside are taken for tables: they are not seen from everywhere.
-fn ctes(statement: &Sql, dialect: Dialect) -> BTreeSet<String> {
-    let Sql::Query(query) = statement else { return BTreeSet::new() };
-    let Some(with) = &query.with else { return BTreeSet::new() };
-    let mut names = BTreeSet::new();
-    let mut named_before = BTreeSet::new();
-    for Cte { alias, query, .. } in &with.cte_tables {
-        let mut walk = Walk::new(dialect);
-        let _ = query.visit(&mut walk);
-        named_before.extend(walk.relations.into_iter().filter(|(_, is_qualified)| !is_qualified).map(|(name, _)| name));
-        let name = table(&ObjectName(vec![ObjectNamePart::Identifier(alias.name.clone())]), dialect);
-        names.extend(name.filter(|name| with.recursive || !named_before.contains(name)));
-    }
-    names
-}
-
-impl Visitor for Walk {
-    type Break = ();
-
-    fn pre_visit_statement(&mut self, statement: &Sql) -> ControlFlow<()> {
-        // MySQL writes several tables with one `UPDATE` or `DELETE`.
-        let joins = self.dialect == Dialect::MySql;
-        match statement {
-            Sql::Query(_) | Sql::Explain { .. } | Sql::ExplainTable { .. } => {}
-            Sql::ShowTables { .. }
-            | Sql::ShowColumns { .. }
-            | Sql::ShowCreate { .. }
-            | Sql::ShowDatabases { .. }
-            | Sql::ShowSchemas { .. }
-            | Sql::ShowStatus { .. }
-            | Sql::ShowVariable { .. }
-            | Sql::ShowVariables { .. }
-            | Sql::ShowViews { .. }
-            | Sql::ShowFunctions { .. }
-            | Sql::ShowCollation { .. } => {}
-            Sql::Insert(Insert { table, multi_table_into_clauses, .. }) => {
-                match table {
-                    TableObject::TableName(name) => self.target(name),
-                    TableObject::TableFunction(_) | TableObject::TableQuery(_) => self.writes_all = true,
-                }
-                self.writes_all |= !multi_table_into_clauses.is_empty();
-            }
-            Sql::Update(update) => {
-                self.target_with_joins(&update.table);
-                self.writes_named |= joins;
-            }
-            Sql::Delete(delete) => {
-                let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
-                from.iter().for_each(|tables| self.target_with_joins(tables));
-                self.writes_named |= joins || !delete.tables.is_empty();
-            }
-            Sql::Merge(merge) => self.target_factor(&merge.table),
-            Sql::Truncate(Truncate { table_names, cascade, .. }) => {
-                table_names.iter().for_each(|target| self.target(&target.name));
-                self.writes_all |= matches!(cascade, Some(CascadeOption::Cascade));
-            }
-            _ => (self.reads_all, self.writes_all) = (true, true),
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
-        self.body(&query.body);
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
-        self.writes_all |= select.into.is_some();
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_relation(&mut self, relation: &ObjectName) -> ControlFlow<()> {
-        match table(relation, self.dialect) {
-            Some(table) => self.relations.push((table, relation.0.len() > 1)),
-            None => self.reads_all = true,
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
-        // In SQLite a table can be called like a function: a virtual one.
-        match factor {
-            TableFactor::Table { name, args: Some(_), .. } if self.dialect != Dialect::Sqlite => {
-                self.call(name);
-                self.functions.extend(table(name, self.dialect));
-            }
-            TableFactor::Function { name, .. } if self.dialect != Dialect::Sqlite => self.call(name),
-            TableFactor::Function { name, .. } => match table(name, self.dialect) {
-                Some(table) => self.relations.push((table, true)),
-                None => self.reads_all = true,
-            },
-            _ => {}
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-        if let Expr::Function(function) = expr {
-            self.call(&function.name);
-        }
-        ControlFlow::Continue(())
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn words(set: &TableSet) -> String {
-        match set {
-            TableSet::All => "*".into(),
-            TableSet::Named(names) if names.is_empty() => "-".into(),
-            TableSet::Named(names) => names.iter().map(String::as_str).collect::<Vec<_>>().join(" "),
-        }
-    }
-
-    fn check(dialect: Dialect, cases: &[(&str, &str, &str)]) {
-        for (text, reads, writes) in cases {
-            let parsed = Parser::parse_sql(dialect.parser(), text).unwrap_or_else(|error| panic!("{text}: {error}"));
-            let tables = of(&parsed, dialect);
-            assert_eq!((words(&tables.reads).as_str(), words(&tables.writes).as_str()), (*reads, *writes), "{text}");
-        }
-    }
-
-    #[test]
-    fn every_table_of_a_statement_is_found() {
-        let cases = [
-            ("SELECT 1", "-", "-"),
-            ("SELECT * FROM orders", "orders", "-"),
-            ("SELECT * FROM Orders o JOIN main.Users u ON o.user_id = u.id, items", "items orders users", "-"),
-            ("SELECT (SELECT max(id) FROM a) FROM b WHERE EXISTS (SELECT 1 FROM c) ORDER BY (SELECT x FROM d)", "a b c d", "-"),
-            ("SELECT * FROM (SELECT * FROM a UNION SELECT * FROM b) WHERE x IN (SELECT x FROM c)", "a b c", "-"),
-            ("SELECT * FROM (a JOIN b ON 1) LEFT JOIN c ON 1", "a b c", "-"),
-            ("INSERT INTO orders (id) VALUES (1) RETURNING id", "-", "orders"),
-            ("INSERT INTO orders SELECT * FROM drafts", "drafts", "orders"),
-            ("INSERT INTO orders SELECT * FROM orders", "orders", "orders"),
-            (
-                "INSERT INTO orders (id) VALUES ((SELECT max(id) FROM users)) ON CONFLICT DO UPDATE SET n = (SELECT 1 FROM x)",
-                "users x",
-                "orders",
-            ),
-            ("REPLACE INTO \"Orders\" (id) VALUES (1)", "-", "orders"),
-            ("UPDATE orders SET n = (SELECT max(n) FROM users) WHERE id IN (SELECT id FROM drafts)", "drafts users", "orders"),
-            ("UPDATE orders SET n = u.n FROM users AS u WHERE u.id = orders.user_id", "users", "orders"),
-            ("DELETE FROM orders WHERE id IN (SELECT id FROM drafts)", "drafts", "orders"),
-            ("WITH x AS (SELECT * FROM orders) SELECT * FROM x", "orders", "-"),
-            ("WITH orders AS (SELECT * FROM orders) SELECT * FROM orders", "orders", "-"),
-            ("WITH RECURSIVE n(x) AS (SELECT 1 UNION SELECT x + 1 FROM n) SELECT * FROM n", "-", "-"),
-            ("WITH a AS (SELECT * FROM b), b AS (SELECT * FROM t) SELECT * FROM a, b", "b t", "-"),
-            ("WITH x AS (SELECT 1) SELECT * FROM main.x", "x", "-"),
-            ("SELECT * FROM (WITH x AS (SELECT * FROM t) SELECT * FROM x), x", "t x", "-"),
-            ("WITH x AS (SELECT id FROM old) DELETE FROM orders WHERE id IN (SELECT id FROM x)", "old", "orders"),
-            ("SELECT * FROM json_each('[1]'), docs('words')", "docs json_each", "-"),
-            ("SELECT nobody_knows(1) FROM t", "t", "-"),
-            ("SELECT * FROM millrace_env.orders", "orders", "-"),
-            ("SELECT millrace_env FROM orders", "orders", "-"),
-            ("SELECT * FROM millrace_env", "*", "-"),
-            ("UPDATE millrace_env SET a = 1", "*", "*"),
-            ("CREATE TABLE t (id INT)", "*", "*"),
-            ("DROP TABLE t", "*", "*"),
-            ("PRAGMA user_version", "*", "*"),
-            ("EXPLAIN SELECT * FROM t", "t", "-"),
-            ("SELECT 1; SELECT 2", "*", "*"),
-        ];
-        check(Dialect::Sqlite, &cases);
-    }
-
-    #[test]
-    fn postgresql_has_schemas_cases_and_functions() {
-        let cases = [
-            ("SELECT * FROM public.Orders, \"Orders\", \"sales\".\"order items\"", "Orders order items orders", "-"),
-            ("SELECT count(*), lower(name), coalesce(a, b), now() FROM orders GROUP BY 2", "orders", "-"),
-            ("SELECT pg_catalog.lower(name) FROM orders, generate_series(1, 3) AS n, unnest(ARRAY[1]) AS m", "orders", "-"),
-            ("SELECT total_of(id) FROM orders", "*", "*"),
-            ("SELECT * FROM orders_of(1)", "*", "*"),
-            ("SELECT * FROM orders o, LATERAL orders_of(o.id)", "*", "*"),
-            ("SELECT public.lower(name) FROM orders", "*", "*"),
-            ("INSERT INTO orders (id) VALUES (next_id())", "*", "*"),
-            ("SELECT 1 UNION TABLE orders", "*", "-"),
-            ("WITH moved AS (DELETE FROM drafts RETURNING *) INSERT INTO orders SELECT * FROM moved", "-", "drafts orders"),
-            ("WITH gone AS (DELETE FROM drafts RETURNING *) SELECT * FROM gone", "-", "drafts"),
-            ("UPDATE public.orders AS o SET n = 1 FROM users u JOIN cities c ON true", "cities users", "orders"),
-            ("UPDATE ONLY orders SET n = 1", "*", "*"),
-            ("DELETE FROM orders USING users WHERE users.id = orders.user_id RETURNING *", "users", "orders"),
-            (
-                "MERGE INTO stock s USING deliveries d ON s.id = d.id WHEN MATCHED THEN UPDATE SET n = 1 WHEN NOT MATCHED THEN INSERT (id) VALUES (d.id)",
-                "deliveries",
-                "stock",
-            ),
-            ("TRUNCATE orders, drafts", "-", "drafts orders"),
-            ("TRUNCATE orders CASCADE", "-", "*"),
-            ("SELECT * INTO copies FROM orders", "orders", "*"),
-            ("CALL settle()", "*", "*"),
-            ("COPY orders FROM STDIN", "*", "*"),
-        ];
-        check(Dialect::Postgres, &cases);
-    }
-
-    #[test]
-    fn mysql_writes_what_it_joins() {
-        let cases =
-            [("UPDATE a JOIN b ON a.id = b.id SET a.x = 1, b.x = 1", "b", "a b"), ("DELETE a, b FROM a JOIN b ON a.id = b.id", "b", "a b")];
-        check(Dialect::MySql, &cases);
-    }
-
-    #[test]
-    fn names_by_hand() {
-        let cases = [
-            ("Orders", Dialect::PartiQl, Some("Orders")),
-            (" \"my.orders-1\" ", Dialect::PartiQl, Some("my.orders-1")),
-            ("\"Orders\".\"by_customer\"", Dialect::PartiQl, Some("Orders")),
-            ("Orders.by_customer", Dialect::PartiQl, Some("Orders")),
-            ("\"Orders\"x", Dialect::PartiQl, None),
-            ("\"Orders", Dialect::PartiQl, None),
-            ("ab", Dialect::PartiQl, None),
-            ("Or ders", Dialect::PartiQl, None),
-            ("orders", Dialect::Postgres, Some("orders")),
-            ("public.Orders", Dialect::Postgres, Some("orders")),
-            ("\"Orders\"", Dialect::Postgres, Some("Orders")),
-            ("\"Orders\"", Dialect::Sqlite, Some("orders")),
-            ("orders o", Dialect::Sqlite, None),
-            ("", Dialect::Sqlite, None),
-            ("a;b", Dialect::Sqlite, None),
-        ];
-        for (text, dialect, expected) in cases {
-            assert_eq!(named(text, dialect).as_deref(), expected, "{text}");
-        }
-        assert_eq!(named(&"ü".repeat(100), Dialect::Sqlite).map(|name| name.len()), Some(100));
-    }
-}
+mod tests;

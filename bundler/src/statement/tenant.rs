@@ -1,7 +1,7 @@
 //! Whether a statement keeps to the caller's tenant: every table with the tenant's column is restricted to the caller's claim wherever the
 //! statement names it, and every row that it writes gets the claim.
 //!
-//! The parsed statement is judged, once for every name and keyword that a caller can choose. What is not understood is refused: the
+//! The resolved statement is judged, once for every name and keyword that a caller can choose. What is not understood is refused: the
 //! judgement never says that a statement keeps to the tenant because it saw nothing.
 
 use std::ops::Range;
@@ -13,19 +13,21 @@ use super::{
     lower::{Fragment, LoweredStatement, texts_of},
     probe,
     problem::error,
+    resolved::{Known, resolve},
     shown::{self, Location},
     tokens::Tokens,
 };
 use crate::Problem;
 
 mod analyzer;
+mod block;
 mod rule;
 mod script;
+mod written;
 
 use analyzer::{Analyzer, Finding};
 use rule::OPT_OUT;
 pub use rule::{TenantRule, TenantTables};
-pub(super) use rule::{fold, last};
 pub(crate) use script::judge_script;
 
 /// The most statements that callers can make of one by choosing names and keywords.
@@ -139,7 +141,8 @@ fn judge_one(fragments: &[Fragment], chosen: &[&str], claims: &[bool], dialect: 
         Err((why, _)) => return vec![Judged::unknown(&why)],
     };
     let [statement] = statements.as_slice() else { return vec![Judged::unknown("it is not one statement")] };
-    let found = Analyzer::new(rule, dialect, claims).judge(statement);
+    let resolved = resolve(statement, dialect, &Known::default(), false);
+    let found = Analyzer::new(rule, dialect, claims).judge(&resolved);
     let fragment_at = |at: Location| starts.partition_point(|&start| start <= at).checked_sub(1);
     found.into_iter().map(|Finding { at, message, help }| Judged { fragment: at.and_then(fragment_at), message, help }).collect()
 }

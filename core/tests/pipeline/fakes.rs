@@ -5,8 +5,8 @@ use std::rc::Rc;
 use millrace_core::{
     Json,
     app::{
-        Access, Adapter, App, Authorization, BatchLimits, Bind, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute, Identity, Input,
-        InputKind, Limits, OnExceed, OnTooMany, ParamStyle, Part, Root, Script, ScriptLimits, ScriptRef, Server, Source, Statement, Tool,
+        Access, Adapter, App, Authorization, BatchLimits, Bind, EnvPart, EnvTemplate, Execute, Identity, Input, InputKind, Limits,
+        ParamStyle, Part, Root, Script, ScriptLimits, ScriptRef, Server, Source, Statement, Tool,
     },
     cancel::Cancel,
     fault::FaultResult,
@@ -70,38 +70,11 @@ pub fn script(script: u32) -> ScriptRef {
 }
 
 pub fn tool(name: &str, execute: Execute) -> Tool {
+    let script = ScriptLimits { memory_bytes: 1 << 20, ..Limits::DEFAULT.script };
     Tool {
-        name: name.into(),
-        path: name.into(),
         descriptor: "{}".into(),
-        listed: true,
-        context: Default::default(),
-        middleware: Vec::new(),
-        auth: None,
-        inputs: vec![],
-        map_input: None,
-        execute,
-        map_output: None,
-        cache: None,
-        errors: Errors { style: ErrorStyle::Result, expose: false, on: vec![] },
-        limits: Limits {
-            timeout_ms: 5_000,
-            output_bytes: 1 << 18,
-            on_exceed: OnExceed::Error,
-            rate: None,
-            concurrency: None,
-            script: ScriptLimits { loops: 1_000_000, memory_bytes: 1 << 20, output_bytes: 1 << 20 },
-        },
-        idempotency: None,
-        sync: None,
-        crosses_tenants: false,
-        on_too_many: OnTooMany::Error,
-        results_as_rows: false,
-        input_schema: None,
-        confirm: None,
-        output: None,
-        as_is: Vec::new(),
-        returns: None,
+        limits: Limits { timeout_ms: 5_000, output_bytes: 1 << 18, script, ..Limits::DEFAULT },
+        ..Tool::new(name, execute)
     }
 }
 

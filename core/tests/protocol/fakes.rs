@@ -9,9 +9,9 @@ use std::{
 use millrace_core::{
     Endpoint, Error, ErrorKind, Json, Result,
     app::{
-        Adapter, ApiKey, ApiKeys, App, Argument, Auth, Authorization, BatchLimits, Content, EnvPart, EnvTemplate, ErrorStyle, Errors,
-        Execute, ExpectedKey, Identity, Input, InputKind, Limits, OnExceed, OnTooMany, Prompt, PromptContent, PromptMessage, Resource,
-        Root, Script, ScriptLimits, ScriptRef, Server, Source, Template, TemplatePart, Tool, UriPattern,
+        Adapter, ApiKey, ApiKeys, App, Argument, Auth, Authorization, BatchLimits, Content, EnvPart, EnvTemplate, ErrorStyle, Execute,
+        ExpectedKey, Identity, Input, InputKind, Limits, Prompt, PromptContent, PromptMessage, Resource, Root, Script, ScriptLimits,
+        ScriptRef, Server, Source, Template, TemplatePart, Tool, UriPattern,
     },
     cancel::Cancel,
     headers::Headers,
@@ -214,30 +214,9 @@ pub(crate) fn shop() -> App {
 pub(crate) fn tool(name: &str, export: &str) -> Tool {
     let script = ScriptLimits { loops: 1, memory_bytes: 1 << 20, output_bytes: 1 << 20 };
     Tool {
-        name: name.into(),
-        path: name.into(),
         descriptor: json!({"name": name, "description": "A tool", "inputSchema": {"type": "object"}}).to_string(),
-        context: Default::default(),
-        middleware: Vec::new(),
-        listed: true,
-        auth: None,
-        inputs: vec![],
-        map_input: None,
-        execute: Execute::Script(ScriptRef { script: 0, export: export.into() }),
-        map_output: None,
-        cache: None,
-        errors: Errors { style: ErrorStyle::Result, expose: false, on: vec![] },
-        limits: Limits { timeout_ms: 1000, output_bytes: 1 << 20, on_exceed: OnExceed::Error, rate: None, concurrency: None, script },
-        idempotency: None,
-        sync: None,
-        crosses_tenants: false,
-        on_too_many: OnTooMany::Error,
-        results_as_rows: false,
-        returns: None,
-        input_schema: None,
-        confirm: None,
-        output: None,
-        as_is: Vec::new(),
+        limits: Limits { timeout_ms: 1000, script, ..Limits::DEFAULT },
+        ..Tool::new(name, Execute::Script(ScriptRef { script: 0, export: export.into() }))
     }
 }
 

@@ -7,7 +7,7 @@ use millrace_core::{
     Error, ErrorKind, Result,
     ports::Roots,
     secret::Secret,
-    url::{Authority, percent_decoded},
+    url::{Authority, percent_decoded, scheme_and_rest},
 };
 
 use super::scram::Mechanism;
@@ -209,7 +209,7 @@ fn is_local(rest: &str) -> bool {
 type TakenApart = (Seeds, Vec<(String, String)>);
 
 fn taken_apart(text: &str) -> Result<TakenApart, String> {
-    let (scheme, rest) = text.split_once("://").ok_or_else(|| format!("is not a URI; {FORM}"))?;
+    let (scheme, rest) = scheme_and_rest(text).ok_or_else(|| format!("is not a URI; {FORM}"))?;
     let is_name = match scheme.to_ascii_lowercase().as_str() {
         "mongodb" => false,
         "mongodb+srv" => true,

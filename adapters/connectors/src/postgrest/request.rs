@@ -9,6 +9,7 @@ use millrace_core::{
     Error, ErrorKind, Json, Result,
     app::Access,
     ports::{Command, Node, Query},
+    url::percent_coded,
     value::Value,
 };
 
@@ -18,7 +19,7 @@ use super::{
 };
 use crate::{
     documents::{self, Draft},
-    shared::{Effect, percent_coded},
+    shared::Effect,
 };
 
 /// The longest path and query, in bytes: PostgREST itself takes 50 KB of a request without its body.
@@ -289,21 +290,11 @@ fn names(node: &Node) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use millrace_core::app::OnTooMany;
 
     use super::*;
 
     fn prepared(text: &str, values: &[Value]) -> Result<Prepared> {
-        let query = Query {
-            command: Command::Statement { text, values },
-            session: &[],
-            access: Access::Write,
-            deadline_ms: 1,
-            max_rows: 100,
-            on_too_many: OnTooMany::Error,
-            max_bytes: 1,
-            caller: None,
-        };
+        let query = Query { access: Access::Write, ..Query::reading(Command::Statement { text, values }, 1, 100, 1) };
         Prepared::of(&query, "postgrest", false)
     }
 

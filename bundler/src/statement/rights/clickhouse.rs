@@ -7,19 +7,18 @@ use std::ops::Range;
 
 use millrace_catalogue::clickhouse::judge;
 
-use super::model::{Named, Privilege, Rights, named_in};
+use super::model::{Privilege, Rights};
 use crate::statement::{
     Dialect,
     lex::{Kind, Token},
+    resolved::{Named, named_in},
 };
 
-mod walk;
-
 /// What stands for a value that can be a text, which may be empty.
-pub(super) const TEXT: &str = "\u{e000}";
+pub(in crate::statement) const TEXT: &str = "\u{e000}";
 
-/// Functions of ClickHouse that need no right, in lower case and sorted: those of the engine, without those that [`Walk::special`](super::scope::Walk::special) and this
-/// module's users look at by themselves, and without those that need a right of their own.
+/// Functions of ClickHouse that need no right, in lower case and sorted: those of the engine, without those that [`resolved`](super::super::resolved) looks at by
+/// itself, and without those that need a right of their own.
 const FUNCTIONS: &str = include_str!("clickhouse_functions.txt");
 /// What can stand behind the name of an aggregate function.
 const COMBINATORS: [&str; 15] = [
@@ -40,11 +39,12 @@ const COMBINATORS: [&str; 15] = [
     "if",
 ];
 /// Functions in `FROM` that need no right.
-const FREE_TABLES: [&str; 8] = ["generate_series", "generaterandom", "generateseries", "null", "numbers", "numbers_mt", "primes", "values"];
+pub(in crate::statement) const FREE_TABLES: [&str; 8] =
+    ["generate_series", "generaterandom", "generateseries", "null", "numbers", "numbers_mt", "primes", "values"];
 /// Those that need the right to make temporary tables.
-const TEMPORARY_TABLES: [&str; 4] = ["dictionary", "format", "zeros", "zeros_mt"];
+pub(in crate::statement) const TEMPORARY_TABLES: [&str; 4] = ["dictionary", "format", "zeros", "zeros_mt"];
 /// Those that read elsewhere, and the source that the right is for.
-const SOURCES: [(&str, &str); 14] = [
+pub(in crate::statement) const SOURCES: [(&str, &str); 14] = [
     ("azureblobstorage", "AZURE"),
     ("file", "FILE"),
     ("gcs", "S3"),
@@ -126,7 +126,7 @@ pub(super) enum Prepared {
 }
 
 /// Whether everybody may read a table.
-pub(super) fn is_everybodys(table: &Named) -> bool {
+pub(in crate::statement) fn is_everybodys(table: &Named) -> bool {
     table.schema.as_deref() == Some("system") && EVERYBODYS.binary_search(&table.name.as_str()).is_ok()
 }
 
@@ -229,74 +229,90 @@ impl<'t> Words<'t> {
     }
 }
 
+/// A statement that needs one right of one table, which may not be understood.
+fn needs(table: Option<Named>, privilege: &'static str) -> Rights {
+    let Some(table) = table else { return Rights::unclear("the name of a table is not written out, or is not understood") };
+    let mut rights = Rights::default();
+    rights.need(&table, Privilege::Other(privilege)).all = true;
+    rights
+}
+
+/// The rights of a statement that its first words decide.
+fn of_first_words(text: &str, words: &Words<'_>, first: &str) -> Option<Rights> {
+    let behind = |at: usize, word: &str, words_of_it: usize| if words.is(at, word) { at + words_of_it } else { at };
+    let rights = match first {
+        "DESC" | "DESCRIBE" => {
+            let at = behind(1, "TABLE", 1);
+            if words.is_sign(at, b'(') {
+                return None;
+            }
+            needs(words.only(at), "SHOW COLUMNS")
+        }
+        "EXISTS" if words.is_any(1, &["TABLE", "VIEW"]) => needs(words.only(2), "SHOW TABLES"),
+        "EXISTS" if !words.is_any(1, &["TEMPORARY", "DICTIONARY", "DATABASE"]) => needs(words.only(1), "SHOW TABLES"),
+        "SHOW" if words.is(1, "CREATE") && !words.is_any(2, &["DICTIONARY", "DATABASE", "TEMPORARY"]) => {
+            let at = if words.is_any(2, &["TABLE", "VIEW"]) { 3 } else { 2 };
+            needs(words.only(at), "SHOW COLUMNS")
+        }
+        "SHOW" => Rights::unclear("it shows only what its user may see: grant that by hand"),
+        "OPTIMIZE" => {
+            let table = words.name(2).and_then(|(range, _)| named_in(&text[range], Dialect::ClickHouse));
+            needs(table.filter(|_| words.is(1, "TABLE")), "OPTIMIZE")
+        }
+        "TRUNCATE" => needs(words.only(behind(behind(1, "TABLE", 1), "IF", 2)), "TRUNCATE"),
+        _ => return None,
+    };
+    Some(rights)
+}
+
+/// What of a statement the parser is shown.
+#[derive(Default)]
+struct Shown {
+    /// Where its text begins.
+    start: usize,
+    is_mutation: bool,
+    /// What stands for some words.
+    instead: Vec<(usize, &'static str)>,
+}
+
+impl Shown {
+    fn of(words: &Words<'_>, first: &str) -> Result<Self, &'static str> {
+        match first {
+            "DESC" | "DESCRIBE" => Ok(Self { start: if words.is(1, "TABLE") { 2 } else { 1 }, ..Self::default() }),
+            "EXPLAIN" => {
+                let queries = ["SELECT", "WITH", "INSERT", "FROM"];
+                let is_query = |at: &usize| words.is_any(*at, &queries) || words.is_sign(*at, b'(');
+                let start = (1..words.tokens.len()).find(is_query).ok_or("what is explained is not understood")?;
+                Ok(Self { start, ..Self::default() })
+            }
+            "ALTER" if words.is(1, "TABLE") => {
+                let (_, next) = words.name(2).ok_or("the name of a table is not written out, or is not understood")?;
+                if words.is(next, "DELETE") {
+                    Ok(Self { instead: vec![(0, "DELETE"), (1, "FROM"), (next, "")], ..Self::default() })
+                } else if words.is(next, "UPDATE") {
+                    Ok(Self { is_mutation: true, instead: vec![(0, "UPDATE"), (1, ""), (next, "SET")], ..Self::default() })
+                } else {
+                    Err("what `ALTER …` needs: grant it by hand")
+                }
+            }
+            _ => Ok(Self::default()),
+        }
+    }
+}
+
 /// Makes of a statement of ClickHouse one that the parser takes.
 pub(super) fn prepare(text: &str, tokens: &[Token]) -> Prepared {
     let unclear = |why: &str| Prepared::Rights(Rights::unclear(why));
-    let needs = |table: Option<Named>, privilege: &'static str| match table {
-        Some(table) => {
-            let mut rights = Rights::default();
-            rights.need(&table, Privilege::Other(privilege)).all = true;
-            Prepared::Rights(rights)
-        }
-        None => unclear("the name of a table is not written out, or is not understood"),
-    };
     let Ok(judged) = judge(text) else { return unclear("connector `clickhouse` does not send it") };
     let words = Words::new(text, tokens);
     let first = words.word(0).unwrap_or_default().to_ascii_uppercase();
-    match first.as_str() {
-        "DESC" | "DESCRIBE" => {
-            let at = if words.is(1, "TABLE") { 2 } else { 1 };
-            if !words.is_sign(at, b'(') {
-                return needs(words.only(at), "SHOW COLUMNS");
-            }
-        }
-        "EXISTS" if words.is_any(1, &["TABLE", "VIEW"]) => return needs(words.only(2), "SHOW TABLES"),
-        "EXISTS" if !words.is_any(1, &["TEMPORARY", "DICTIONARY", "DATABASE"]) => return needs(words.only(1), "SHOW TABLES"),
-        "SHOW" if words.is(1, "CREATE") && !words.is_any(2, &["DICTIONARY", "DATABASE", "TEMPORARY"]) => {
-            let at = if words.is_any(2, &["TABLE", "VIEW"]) { 3 } else { 2 };
-            return needs(words.only(at), "SHOW COLUMNS");
-        }
-        "SHOW" => return unclear("it shows only what its user may see: grant that by hand"),
-        "OPTIMIZE" => {
-            let table = words.name(2).and_then(|(range, _)| named_in(&text[range], Dialect::ClickHouse));
-            return needs(table.filter(|_| words.is(1, "TABLE")), "OPTIMIZE");
-        }
-        "TRUNCATE" => {
-            let at = if words.is(1, "TABLE") { 2 } else { 1 };
-            let at = if words.is(at, "IF") { at + 2 } else { at };
-            return needs(words.only(at), "TRUNCATE");
-        }
-        _ => {}
+    if let Some(rights) = of_first_words(text, &words, &first) {
+        return Prepared::Rights(rights);
     }
-    // Where the text for the parser begins, which words are left out, and what stands for others.
-    let mut start = 0;
-    let mut is_mutation = false;
-    let mut instead: Vec<(usize, &str)> = Vec::new();
-    match first.as_str() {
-        "DESC" | "DESCRIBE" => {
-            start = if words.is(1, "TABLE") { 2 } else { 1 };
-        }
-        "EXPLAIN" => {
-            let queries = ["SELECT", "WITH", "INSERT", "FROM"];
-            let is_query = |at: &usize| words.is_any(*at, &queries) || words.is_sign(*at, b'(');
-            match (1..words.tokens.len()).find(is_query) {
-                Some(at) => start = at,
-                None => return unclear("what is explained is not understood"),
-            }
-        }
-        "ALTER" if words.is(1, "TABLE") => {
-            let Some((_, next)) = words.name(2) else { return unclear("the name of a table is not written out, or is not understood") };
-            if words.is(next, "DELETE") {
-                instead = vec![(0, "DELETE"), (1, "FROM"), (next, "")];
-            } else if words.is(next, "UPDATE") {
-                is_mutation = true;
-                instead = vec![(0, "UPDATE"), (1, ""), (next, "SET")];
-            } else {
-                return unclear("what `ALTER …` needs: grant it by hand");
-            }
-        }
-        _ => {}
-    }
+    let Shown { start, is_mutation, instead } = match Shown::of(&words, &first) {
+        Ok(shown) => shown,
+        Err(why) => return unclear(why),
+    };
     let mut out = String::with_capacity(text.len());
     let mut settings_until = 0;
     for at in start..words.tokens.len() {
@@ -330,4 +346,4 @@ pub(super) fn prepare(text: &str, tokens: &[Token]) -> Prepared {
 pub(crate) const DICTIONARY: &str = "dictGet";
 
 /// Why the name after `IN` is not understood.
-pub(super) const IN_A_NAME: &str = "whether the name after `IN` is that of a table: write `IN (SELECT … FROM …)`";
+pub(in crate::statement) const IN_A_NAME: &str = "whether the name after `IN` is that of a table: write `IN (SELECT … FROM …)`";

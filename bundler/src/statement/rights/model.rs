@@ -1,33 +1,11 @@
 //! What rights are made of.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::statement::{
+    Dialect,
+    resolved::{Named, Use, UsedColumns, dialect_facts},
 };
-
-use sqlparser::{
-    ast::{ObjectName, ObjectNamePart},
-    parser::Parser,
-    tokenizer::Token,
-};
-
-use crate::statement::{Dialect, fold};
-
-/// A table, a view, a sequence, a function or a procedure, as statements name it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Named {
-    /// The schema, for MySQL the database; `None` where the statement names none.
-    pub schema: Option<String>,
-    /// The name, as the database tells names apart.
-    pub name: String,
-}
-
-impl fmt::Display for Named {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.schema.iter().try_for_each(|schema| write!(f, "{schema}."))?;
-        f.write_str(&self.name)
-    }
-}
 
 /// What may be done with something of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,24 +34,28 @@ impl Privilege {
     /// The word of `GRANT`.
     #[must_use]
     pub const fn word(self, dialect: Dialect) -> &'static str {
+        let [update, delete, truncate] = dialect_facts::words_of_grant(dialect);
         match self {
             Self::Select => "SELECT",
             Self::Insert => "INSERT",
-            Self::Update => match dialect {
-                Dialect::ClickHouse => "ALTER UPDATE",
-                _ => "UPDATE",
-            },
-            Self::Delete => match dialect {
-                Dialect::ClickHouse => "ALTER DELETE",
-                _ => "DELETE",
-            },
-            Self::Truncate => match dialect {
-                Dialect::MySql => "DROP",
-                _ => "TRUNCATE",
-            },
+            Self::Update => update,
+            Self::Delete => delete,
+            Self::Truncate => truncate,
             Self::Usage => "USAGE",
             Self::Execute | Self::Call => "EXECUTE",
             Self::Other(word) => word,
+        }
+    }
+}
+
+impl From<Use> for Privilege {
+    fn from(usage: Use) -> Self {
+        match usage {
+            Use::Read => Self::Select,
+            Use::Update => Self::Update,
+            Use::Delete => Self::Delete,
+            Use::Truncate => Self::Truncate,
+            Use::Other(word) => Self::Other(word),
         }
     }
 }
@@ -85,6 +67,21 @@ pub struct Columns {
     pub all: bool,
     /// These. Without any, and without `all`, one column of whatever name is enough, as for `count(*)`.
     pub names: BTreeSet<String>,
+}
+
+impl Columns {
+    pub(super) fn add(&mut self, used: UsedColumns) {
+        match used {
+            UsedColumns::All => self.all = true,
+            UsedColumns::Any => {}
+            UsedColumns::Named(name) => drop(self.names.insert(name)),
+        }
+    }
+
+    pub(super) fn extend(&mut self, other: Self) {
+        self.all |= other.all;
+        self.names.extend(other.names);
+    }
 }
 
 /// What a statement needs.
@@ -117,10 +114,8 @@ impl Rights {
 
     /// Adds those of another statement.
     pub(crate) fn extend(&mut self, other: Self) {
-        for ((table, privilege), Columns { all, names }) in other.tables {
-            let columns = self.need(&table, privilege);
-            columns.all |= all;
-            columns.names.extend(names);
+        for ((table, privilege), columns) in other.tables {
+            self.need(&table, privilege).extend(columns);
         }
         self.sequences.extend(other.sequences);
         self.functions.extend(other.functions);
@@ -135,38 +130,4 @@ impl Rights {
     pub(super) fn unclear(why: impl Into<String>) -> Self {
         Self { unclear: BTreeSet::from([why.into()]), ..Self::default() }
     }
-}
-
-/// A name as a database tells names apart; `None` where only the deployment knows it, or it is not one.
-pub(super) fn named(name: &ObjectName, dialect: Dialect) -> Option<Named> {
-    let parts: Vec<&ObjectNamePart> = name.0.iter().collect();
-    let (last, schema) = match parts.as_slice() {
-        [last] => (last, None),
-        // A database before the schema has to be the one that is connected to.
-        [schema, last] | [_, schema, last] => (last, Some(schema)),
-        _ => return None,
-    };
-    let part = |part: &ObjectNamePart| match part {
-        ObjectNamePart::Identifier(ident) => match dialect {
-            // Whether it tells capitals apart depends on its file system.
-            Dialect::MySql | Dialect::ClickHouse => fold(ident, dialect).map(|_| ident.value.clone()),
-            _ => fold(ident, dialect),
-        },
-        ObjectNamePart::Function(_) => None,
-    };
-    let schema = match schema {
-        Some(schema) => Some(part(schema)?),
-        None => None,
-    };
-    Some(Named { schema, name: part(last)? })
-}
-
-/// A name within a literal, such as that of a sequence in `nextval('orders_id_seq')`.
-pub(super) fn named_in(text: &str, dialect: Dialect) -> Option<Named> {
-    let mut parser = Parser::new(dialect.parser()).try_with_sql(text).ok()?;
-    let name = parser.parse_object_name(false).ok()?;
-    if parser.peek_token().token != Token::EOF {
-        return None;
-    }
-    named(&name, dialect)
 }

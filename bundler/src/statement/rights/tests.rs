@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::statement::{KnownTable, Named};
 
 /// The rights, a line each: `SELECT t (a, b)`, and what is noted.
 fn shown(text: &str, dialect: Dialect) -> Vec<String> {

@@ -1,26 +1,21 @@
-//! The judgement of one parsed statement.
-//!
-//! It walks the statement query by query, so that each table is judged by the conditions of its own query. Whatever it passes over is
-//! noticed: afterwards the tables and queries that it has judged are counted against those that are there.
+//! The judgement of one resolved statement, fact by fact.
 
-use std::ops::ControlFlow;
+use sqlparser::ast::{Ident, ObjectName};
 
-use sqlparser::{
-    ast::{BinaryOperator, DataType, Expr, Ident, ObjectName, Query, SetExpr, Spanned, Statement as Sql, Value, Visit, Visitor},
-    tokenizer::Span,
+use super::rule::{OPT_OUT, TenantRule, TenantTables};
+use crate::statement::{
+    dialect::Dialect,
+    fold, functions, last,
+    resolved::{Concerns, Fact, Mention, MentionKind, NOT_WHOLE, Operand, OperandKind, ResolvedStatement, Source, at, dialect_facts},
+    shown::Location,
 };
-
-use super::rule::{OPT_OUT, TenantRule, TenantTables, fold, last};
-use crate::statement::{count::Count, dialect::Dialect, functions, shown::Location};
-
-mod block;
-mod join;
-mod write;
 
 /// Functions that read and write no table of the app, and change nothing about who the caller is, beside [`functions::is_known`].
 const HARMLESS: [&str; 6] = ["currval", "current_setting", "lastval", "nextval", "pg_advisory_xact_lock", "pg_try_advisory_xact_lock"];
 /// Functions of SQLite and its extensions that run SQL, or read and write files. It has no others that see tables.
 const SQLITE_HARMFUL: [&str; 8] = ["define", "define_free", "edit", "eval", "load_extension", "readfile", "undefine", "writefile"];
+/// The table-valued functions of SQLite that see no table.
+const SQLITE_FUNCTIONS: [&str; 3] = ["generate_series", "json_each", "json_tree"];
 
 /// Why a statement could cross tenants.
 pub(super) struct Finding {
@@ -30,98 +25,86 @@ pub(super) struct Finding {
     pub(super) help: String,
 }
 
-/// The names that common table expressions give to their queries, where a table is looked for.
-type Ctes<'c> = &'c [String];
-
 /// Judges one statement.
 pub(super) struct Analyzer<'r> {
-    rule: &'r TenantRule,
-    dialect: Dialect,
+    pub(super) rule: &'r TenantRule,
+    pub(super) dialect: Dialect,
     /// Which of the parameters are the claim.
     claims: &'r [bool],
     found: Vec<Finding>,
-    counted: Count,
 }
 
 impl<'r> Analyzer<'r> {
     pub(super) fn new(rule: &'r TenantRule, dialect: Dialect, claims: &'r [bool]) -> Self {
-        Self { rule, dialect, claims, found: Vec::new(), counted: Count::default() }
+        Self { rule, dialect, claims, found: Vec::new() }
     }
 
-    pub(super) fn judge(mut self, statement: &Sql) -> Vec<Finding> {
-        self.statement(statement, &[]);
-        if self.found.is_empty() {
-            let mut count = Count::default();
-            let _ = statement.visit(&mut count);
-            if count != self.counted {
-                self.unknown(None, "it has a table in a place that is not understood");
-            }
+    pub(super) fn judge(mut self, statement: &ResolvedStatement) -> Vec<Finding> {
+        statement.facts.iter().for_each(|fact| self.fact(fact));
+        if self.found.is_empty() && !statement.is_whole {
+            self.unknown(None, NOT_WHOLE);
         }
         self.found
     }
 
-    fn statement(&mut self, statement: &Sql, ctes: Ctes<'_>) {
-        match statement {
-            Sql::Query(query) => self.query(query, ctes),
-            Sql::Insert(insert) => self.insert(insert, ctes),
-            Sql::Update(update) => self.update(update, ctes),
-            Sql::Delete(delete) => self.delete(delete, ctes),
-            Sql::Merge(merge) => self.merge(merge, ctes),
-            _ => self.unknown(None, "it is not a `SELECT`, `INSERT`, `UPDATE`, `DELETE` or `MERGE`"),
+    fn fact(&mut self, fact: &Fact) {
+        match fact {
+            Fact::Doubt { concerns: Concerns::Everyone | Concerns::Tenant, at, why } => self.unknown(*at, why),
+            Fact::Part(name) => self.part(name),
+            Fact::Mention(mention) => self.mention(mention),
+            Fact::Call(call) => self.call(&call.name),
+            Fact::Block(block) => self.block(block),
+            Fact::Insert(insert) => self.insert(insert),
+            Fact::Assign(assign) => self.assign(assign),
+            Fact::NotMatchedBySource(target) => self.not_matched(target),
+            // A doubt is beside each of these that can cross tenants, or a block.
+            Fact::Unnamed { .. } | Fact::WritesNamed | Fact::Procedure(_) | Fact::Server(..) => {}
+            Fact::Doubt { concerns: Concerns::Rights, .. } | Fact::Wider(_) | Fact::Columns(_) | Fact::Lock(_) => {}
         }
     }
 
-    fn query(&mut self, query: &Query, outer: Ctes<'_>) {
-        self.counted.queries += 1;
-        let Query { with, body, order_by, limit_clause, fetch, locks: _, for_clause, settings, format_clause, pipe_operators } = query;
-        if for_clause.is_some() || settings.is_some() || format_clause.is_some() || !pipe_operators.is_empty() {
-            self.unknown(None, "it has a clause that is not understood");
-        }
-        let mut ctes = outer.to_vec();
-        for cte in with.iter().flat_map(|with| &with.cte_tables) {
-            if cte.from.is_some() {
-                self.unknown(at(&cte.alias.name), "it has a clause that is not understood");
-            }
-            let Some(name) = fold(&cte.alias.name, self.dialect) else {
-                self.unknown(at(&cte.alias.name), "it names a part of itself by a variable");
-                continue;
-            };
-            let is_recursive = with.as_ref().is_some_and(|with| with.recursive);
-            if matches!(&self.rule.tables, TenantTables::Listed(tables) if tables.contains(&name)) {
-                let message = format!("`{}` is a table of a tenant, and `WITH` gives its name to something else", cte.alias.name.value);
-                self.find(at(&cte.alias.name), message, "Give the part of the statement another name.".to_owned());
-            }
-            let before = ctes.clone();
-            ctes.push(name);
-            // Only a recursive query sees itself; the others take the name for a table's.
-            let seen = if is_recursive { &ctes } else { &before };
-            self.query(&cte.query, seen);
-        }
-        self.body(body, &ctes);
-        self.within(order_by, &ctes);
-        self.within(limit_clause, &ctes);
-        self.within(fetch, &ctes);
-    }
-
-    fn body(&mut self, body: &SetExpr, ctes: Ctes<'_>) {
-        match body {
-            SetExpr::Select(select) => self.select(select, ctes),
-            SetExpr::Query(query) => self.query(query, ctes),
-            SetExpr::SetOperation { left, right, .. } => {
-                self.body(left, ctes);
-                self.body(right, ctes);
-            }
-            SetExpr::Values(values) => self.within(values, ctes),
-            SetExpr::Insert(statement) | SetExpr::Update(statement) | SetExpr::Delete(statement) | SetExpr::Merge(statement) => {
-                self.statement(statement, ctes);
-            }
-            SetExpr::Table(_) => self.unknown(None, "`TABLE name` has no condition"),
+    /// A name that `WITH` gives.
+    fn part(&mut self, ident: &Ident) {
+        let is_table = |name: &String| matches!(&self.rule.tables, TenantTables::Listed(tables) if tables.contains(name));
+        if fold(ident, self.dialect).as_ref().is_some_and(is_table) {
+            let message = format!("`{}` is a table of a tenant, and `WITH` gives its name to something else", ident.value);
+            self.find(at(ident), message, "Give the part of the statement another name.".to_owned());
         }
     }
 
-    /// Judges the queries and functions of anything that holds expressions.
-    fn within(&mut self, node: &impl Visit, ctes: Ctes<'_>) {
-        let _ = node.visit(&mut Inner { analyzer: self, ctes, depth: 0 });
+    /// A name in the place of a table.
+    fn mention(&mut self, mention: &Mention) {
+        let Some((ident, name)) = last(&mention.name).and_then(|ident| Some((ident, fold(ident, self.dialect)?))) else { return };
+        let is_function = mention.kind == MentionKind::Function;
+        if mention.kind == MentionKind::Part || (is_function && !dialect_facts::calls_tables(self.dialect)) {
+            return;
+        }
+        let is_not_named = self.rule.tables.is_not_named(&name);
+        if name.starts_with(dialect_facts::system_prefix(self.dialect)) && is_not_named {
+            let why = format!("`{}` is a table of the system, which can show rows of every tenant", ident.value);
+            self.unknown(at(ident), &why);
+        } else if is_function && is_not_named && !self.is_harmless_table(&name) && !self.rule.tables.contains(&name) {
+            self.unknown(at(ident), &format!("`{name}` is a function that can show any table"));
+        }
+    }
+
+    /// Whether a function of SQLite in the place of a table returns nothing of another tenant.
+    fn is_harmless_table(&self, name: &str) -> bool {
+        SQLITE_FUNCTIONS.contains(&name) || self.rule.functions.contains(name)
+    }
+
+    /// Whether something in `FROM`, or the target of a statement, has the tenant's column.
+    pub(super) fn is_tenant(&self, source: &Source) -> bool {
+        let Some(Mention { name, kind, .. }) = &source.mention else { return false };
+        let name = last(name).and_then(|ident| fold(ident, self.dialect));
+        name.is_some_and(|name| match kind {
+            MentionKind::Table => self.rule.tables.contains(&name),
+            MentionKind::Part => false,
+            // In SQLite, a virtual table can be called like one.
+            MentionKind::Function => {
+                dialect_facts::calls_tables(self.dialect) && !self.is_harmless_table(&name) && self.rule.tables.contains(&name)
+            }
+        })
     }
 
     /// A function, which may see any table where it is not one of the database's own.
@@ -129,9 +112,10 @@ impl<'r> Analyzer<'r> {
         let Some((ident, folded)) = last(name).and_then(|ident| Some((ident, fold(ident, self.dialect)?))) else {
             return self.unknown(None, "it calls a function by a name that is not understood");
         };
-        let is_harmless = match self.dialect {
-            Dialect::Sqlite => !SQLITE_HARMFUL.contains(&folded.as_str()),
-            _ => functions::is_known(name) || (name.0.len() == 1 && HARMLESS.contains(&folded.as_str())),
+        let is_harmless = if dialect_facts::functions_see_tables(self.dialect) {
+            functions::is_known(name) || (name.0.len() == 1 && HARMLESS.contains(&folded.as_str()))
+        } else {
+            !SQLITE_HARMFUL.contains(&folded.as_str())
         };
         if !is_harmless && !self.rule.functions.contains(&folded) {
             let name = &ident.value;
@@ -142,92 +126,37 @@ impl<'r> Analyzer<'r> {
         }
     }
 
-    /// Whether an expression is the claim and nothing else.
-    fn is_claim(&self, expression: &Expr) -> bool {
-        match expression {
-            Expr::Nested(inner) => self.is_claim(inner),
-            Expr::Value(value) => {
-                let Value::Placeholder(name) = &value.value else { return false };
-                let number = name.get(1..).and_then(|number| number.parse::<usize>().ok());
-                number.and_then(|number| self.claims.get(number.checked_sub(1)?)).is_some_and(|is_claim| *is_claim)
+    /// Whether a value is the claim and nothing else.
+    pub(super) fn is_claim(&self, value: &Operand) -> bool {
+        match value.kind {
+            OperandKind::Parameter(number) => {
+                number.checked_sub(1).and_then(|place| self.claims.get(place)).is_some_and(|is_claim| *is_claim)
             }
-            // What leaves a value as it is, or fails.
-            Expr::Cast { expr, data_type, format: None, .. } if self.dialect == Dialect::Postgres => {
-                let is_exact = matches!(
-                    data_type,
-                    DataType::Text
-                        | DataType::Uuid
-                        | DataType::Varchar(None)
-                        | DataType::BigInt(None)
-                        | DataType::Int8(None)
-                        | DataType::Int(None)
-                        | DataType::Integer(None)
-                        | DataType::Int4(None)
-                );
-                is_exact && self.is_claim(expr)
-            }
-            _ => false,
+            OperandKind::Column { .. } | OperandKind::Other => false,
         }
     }
 
-    fn claim(&self) -> String {
+    /// Whether a name is that of the tenant's column.
+    pub(super) fn is_column(&self, ident: &Ident) -> bool {
+        fold(ident, self.dialect).is_some_and(|name| name == self.rule.column)
+    }
+
+    pub(super) fn claim(&self) -> String {
         format!("{{{{ {} }}}}", self.rule.claim)
     }
 
-    fn find(&mut self, at: Option<Location>, message: String, help: String) {
+    pub(super) fn find(&mut self, at: Option<Location>, message: String, help: String) {
         self.found.push(Finding { at, message, help });
     }
 
-    fn unknown(&mut self, at: Option<Location>, why: &str) {
+    pub(super) fn unknown(&mut self, at: Option<Location>, why: &str) {
         let message = format!("the build cannot tell whether the statement keeps to the caller's tenant: {why}");
         self.find(at, message, format!("Write the statement in another way, {OPT_OUT}."));
     }
 }
 
-/// Where a name stands.
-fn at(ident: &Ident) -> Option<Location> {
-    start(ident.span)
-}
-
-/// Where an expression begins.
-fn begin(expression: &Expr) -> Option<Location> {
-    start(expression.span())
-}
-
-fn start(span: Span) -> Option<Location> {
-    (span.start.line > 0).then_some((span.start.line, span.start.column))
-}
-
-/// Finds the outermost queries of an expression, and the functions outside of them.
-struct Inner<'a, 'r> {
-    analyzer: &'a mut Analyzer<'r>,
-    ctes: Ctes<'a>,
-    depth: usize,
-}
-
-impl Visitor for Inner<'_, '_> {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
-        if self.depth == 0 {
-            self.analyzer.query(query, self.ctes);
-        }
-        self.depth += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-        self.depth -= 1;
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-        if let (0, Expr::Function(function)) = (self.depth, expr) {
-            self.analyzer.call(&function.name);
-        }
-        if let Expr::BinaryOp { op: BinaryOperator::PGCustomBinaryOperator(_), .. } = expr {
-            self.analyzer.unknown(begin(expr), "an operator of a schema is a function of it");
-        }
-        ControlFlow::Continue(())
-    }
+/// The table of a source, as the author writes it, and where.
+pub(super) fn table_of(source: &Source) -> (&str, Option<Location>) {
+    let ident = source.mention.as_ref().and_then(|mention| last(&mention.name));
+    (ident.map_or("", |ident| ident.value.as_str()), ident.and_then(at))
 }

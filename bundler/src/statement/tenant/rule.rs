@@ -2,19 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use millrace_core::app::Source;
-use sqlparser::{
-    ast::{Ident, ObjectName, ObjectNamePart},
-    parser::Parser,
-    tokenizer::Token,
+use crate::statement::{
+    dialect::Dialect,
+    resolved::{dialect_facts, fold, last, parsed},
 };
-
-use crate::statement::{dialect::Dialect, tables::UNKNOWN_NAME};
+use millrace_core::app::Source;
 
 /// What an author may do where nothing else helps.
 pub(super) const OPT_OUT: &str = "or opt the tool out with `tenant: { none: \"REASON\" }`: nothing of it is checked then";
-/// PostgreSQL cuts longer names, in bytes.
-const LONGEST_POSTGRES_NAME: usize = 63;
 
 /// `tenant` of an adapter: which rows belong to a tenant, and what of the caller says which tenant that is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,8 +60,10 @@ impl TenantRule {
     #[must_use]
     pub fn differences(&self, found: &[String], dialect: Dialect) -> Vec<String> {
         let column = &self.column;
-        let found: BTreeSet<String> =
-            found.iter().map(|name| if dialect == Dialect::Postgres { name.clone() } else { name.to_ascii_lowercase() }).collect();
+        let found: BTreeSet<String> = found
+            .iter()
+            .map(|name| if dialect_facts::quotes_keep_case(dialect) { name.clone() } else { name.to_ascii_lowercase() })
+            .collect();
         match &self.tables {
             TenantTables::Listed(listed) => {
                 let unlisted =
@@ -83,35 +80,6 @@ impl TenantRule {
     /// A name that an author writes by hand, without its schema, as the database tells names apart. `None` where it is not a name.
     #[must_use]
     pub fn name(text: &str, dialect: Dialect) -> Option<String> {
-        let mut parser = Parser::new(dialect.parser()).try_with_sql(text).ok()?;
-        let name = parser.parse_object_name(false).ok()?;
-        if parser.peek_token().token != Token::EOF {
-            return None;
-        }
-        last(&name).and_then(|ident| fold(ident, dialect))
+        fold(last(&parsed(text, dialect)?)?, dialect)
     }
-}
-
-/// The last part of a name.
-pub(in crate::statement) fn last(name: &ObjectName) -> Option<&Ident> {
-    match name.0.last()? {
-        ObjectNamePart::Identifier(last) => Some(last),
-        ObjectNamePart::Function(_) => None,
-    }
-}
-
-/// A name as the database tells names apart. `None` for one that only the deployment knows, and for PostgreSQL's `ONLY`, which the parser
-/// takes for a name.
-pub(in crate::statement) fn fold(ident: &Ident, dialect: Dialect) -> Option<String> {
-    let is_quoted = ident.quote_style.is_some();
-    if ident.value == UNKNOWN_NAME || ident.value.is_empty() || (!is_quoted && ident.value.eq_ignore_ascii_case("only")) {
-        return None;
-    }
-    let mut name = if dialect == Dialect::Postgres && is_quoted { ident.value.clone() } else { ident.value.to_ascii_lowercase() };
-    if dialect == Dialect::Postgres
-        && let Some(end) = (0..=LONGEST_POSTGRES_NAME.min(name.len())).rev().find(|end| name.is_char_boundary(*end))
-    {
-        name.truncate(end);
-    }
-    Some(name)
 }

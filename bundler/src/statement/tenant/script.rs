@@ -11,7 +11,9 @@ use super::{
 use crate::statement::{
     dialect::Dialect,
     lex::{self, Kind},
-    probe, shown, spelling,
+    probe,
+    resolved::{Known, resolve},
+    shown, spelling,
 };
 
 /// The most parameters of a statement that is judged.
@@ -39,11 +41,11 @@ pub(crate) fn judge_script(text: &str, dialect: Dialect, rule: &TenantRule) -> R
     let judged = probe::with_stack(tokens.len(), || {
         let statements = shown::parse(&shown, dialect).map_err(|(why, _)| unknown(&why))?;
         let [statement] = statements.as_slice() else { return Err(unknown("it is not one statement")) };
-        let sign = if dialect == Dialect::Postgres { '$' } else { '?' };
+        let number = dialect.facts().probed(1);
+        let sign = number.chars().next().unwrap_or('?');
         let mut parameters = Parameters { most: 0, sign };
         let written = tokens.iter().filter(|token| token.kind == Kind::Parameter).count();
         if statement.visit(&mut parameters).is_break() || (written > 0) != (parameters.most > 0) {
-            let number = if dialect == Dialect::Postgres { "$1" } else { "?1" };
             return Err(unknown(&format!("its parameters are not numbered, `{number}`")));
         }
         needed(statement, parameters.most, dialect, rule)
@@ -53,11 +55,12 @@ pub(crate) fn judge_script(text: &str, dialect: Dialect, rule: &TenantRule) -> R
 
 /// The parameters without which the statement could cross tenants.
 fn needed(statement: &Sql, parameters: usize, dialect: Dialect, rule: &TenantRule) -> Result<Vec<u32>, (String, String)> {
-    let judge = |claims: &[bool]| Analyzer::new(rule, dialect, claims).judge(statement);
+    let resolved = resolve(statement, dialect, &Known::default(), false);
+    let judge = |claims: &[bool]| Analyzer::new(rule, dialect, claims).judge(&resolved);
     let mut claims = vec![true; parameters];
     if let Some(Finding { message, help, .. }) = judge(&claims).into_iter().next() {
         let (placeholder, claim) = (format!("`{{{{ {} }}}}`", rule.claim), format!("`ctx.{}`", rule.claim));
-        let help = help.replace(&format!("{{{{ {} }}}}", rule.claim), if dialect == Dialect::Postgres { "$1" } else { "?1" });
+        let help = help.replace(&format!("{{{{ {} }}}}", rule.claim), &dialect.facts().probed(1));
         return Err((
             message.replace(&placeholder, &format!("a parameter with {claim}")),
             format!("{help} The parameter must be {claim}."),

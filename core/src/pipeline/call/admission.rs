@@ -27,20 +27,10 @@ use crate::pipeline::{
 };
 use crate::{
     Json,
-    app::{Auth, ContextSettings, ErrorStyle, Errors, Execute, Limits, OnExceed, OnTooMany, ScriptLimits, SearchIndex, SignIn, Tool},
+    app::{Auth, ErrorStyle, Errors, Execute, Limits, SearchIndex, SignIn, Tool},
     fault::{Fault, FaultResult, Refusal, Remedy},
     headers::Headers,
     ports::RunningCall,
-};
-
-/// The limits where no tool has any: the defaults of `limits`.
-const LIMITS: Limits = Limits {
-    timeout_ms: 30_000,
-    output_bytes: 1 << 20,
-    on_exceed: OnExceed::Error,
-    rate: None,
-    concurrency: None,
-    script: ScriptLimits { loops: 1_000_000, memory_bytes: 64 << 20, output_bytes: 1 << 20 },
 };
 
 impl Pipeline {
@@ -51,7 +41,7 @@ impl Pipeline {
     pub async fn admit(&self, caller: Caller<'_>, name: &str, operation: Operation<'_>) -> FaultResult<()> {
         let Some(scopes) = operation.scopes else { return Ok(()) };
         let Some(auth) = &self.app.feature_auth else { return Err(authenticate::refused("the bundle has no `auth` for it")) };
-        let gate = gate(name, auth, LIMITS);
+        let gate = gate(name, auth, Limits::DEFAULT);
         let report = CallReport::unobserved(self);
         let run = begin(self, caller, &gate, operation, &report);
         let outcome = match ask(&run, auth).await {
@@ -74,7 +64,8 @@ impl Pipeline {
         // Anybody can send any method.
         let method = shown(caller.method);
         let asker = Caller { method: &method, ..caller };
-        let gate = gate(&method, auth, like.map_or(LIMITS, |tool| Limits { rate: None, concurrency: None, ..tool.limits.clone() }));
+        let gate =
+            gate(&method, auth, like.map_or(Limits::DEFAULT, |tool| Limits { rate: None, concurrency: None, ..tool.limits.clone() }));
         let report = CallReport::unobserved(self);
         let run = begin(self, asker, &gate, Operation::default(), &report);
         let why = match ask(&run, auth).await {
@@ -161,32 +152,8 @@ impl<'a> Callable<'a> {
 
 /// Stands where the pipeline has a tool.
 fn gate(name: &str, auth: &Auth, limits: Limits) -> Tool {
-    Tool {
-        name: name.into(),
-        path: String::new(),
-        descriptor: String::new(),
-        listed: false,
-        auth: Some(auth.clone()),
-        inputs: Vec::new(),
-        input_schema: None,
-        context: ContextSettings::default(),
-        middleware: Vec::new(),
-        confirm: None,
-        idempotency: None,
-        output: None,
-        as_is: Vec::new(),
-        returns: None,
-        map_input: None,
-        execute: Execute::Search(SearchIndex::default()),
-        map_output: None,
-        cache: None,
-        sync: None,
-        errors: Errors { style: ErrorStyle::Protocol, expose: false, on: Vec::new() },
-        limits,
-        crosses_tenants: false,
-        on_too_many: OnTooMany::Error,
-        results_as_rows: false,
-    }
+    let errors = Errors { style: ErrorStyle::Protocol, expose: false, on: Vec::new() };
+    Tool { auth: Some(auth.clone()), errors, limits, ..Tool::new(name, Execute::Search(SearchIndex::default())) }
 }
 
 fn begin<'a>(pipeline: &'a Pipeline, caller: Caller<'a>, gate: &'a Tool, operation: Operation<'a>, report: &'a CallReport) -> Run<'a> {

@@ -65,7 +65,7 @@ fn is_id(quoted: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::id_numbers;
+    use super::numbers;
 
     #[test]
     fn finds_the_ids_of_messages_only() {

@@ -2,13 +2,10 @@
 
 use sqlparser::ast::{Expr, Ident, ObjectName, Value};
 
-use super::{DICTIONARY, FREE_TABLES, IN_A_NAME, SOURCES, TEMPORARY_TABLES, TEXT};
+use super::{Fact, Named, Resolver, Source, Use, expression::text_of, last, named_in, scope::Scope};
 use crate::statement::{
-    Dialect, last,
-    rights::{
-        model::{Named, Privilege, named_in},
-        scope::{Item, Scope, Walk, text_of},
-    },
+    Dialect,
+    rights::clickhouse::{DICTIONARY, FREE_TABLES, IN_A_NAME, SOURCES, TEMPORARY_TABLES, TEXT},
 };
 
 /// Whether an expression is a text that is or can be empty.
@@ -16,7 +13,7 @@ fn may_be_empty(expr: &Expr) -> bool {
     text_of(expr).is_some_and(|text| text.is_empty() || text == TEXT)
 }
 
-impl Walk<'_> {
+impl Resolver<'_> {
     /// The column of a table that an expression is, where it is one for sure, without noting anything.
     fn column_at(&self, expr: &Expr, scope: &Scope<'_>) -> Option<(Named, String)> {
         let parts: Vec<String> = match expr {
@@ -51,12 +48,12 @@ impl Walk<'_> {
         let (column, path) = parts.split_first()?;
         let whole = parts.join(".");
         let mut around = Some(scope);
-        let mut candidates: Vec<&Item> = Vec::new();
+        let mut candidates: Vec<&Source> = Vec::new();
         while let Some(scope) = around {
             if scope.aliases.contains(column) {
                 break;
             }
-            let has = |item: &&Item| item.columns.as_ref().is_some_and(|columns| columns.contains(column) || columns.contains(&whole));
+            let has = |item: &&Source| item.columns.as_ref().is_some_and(|columns| columns.contains(column) || columns.contains(&whole));
             if let Some(item) = scope.items.iter().find(has) {
                 candidates.push(item);
                 break;
@@ -71,24 +68,24 @@ impl Walk<'_> {
     }
 
     /// A name of several parts: of a column, with its table or its database and table before it, or with parts of it behind it.
-    pub(in crate::statement::rights) fn dotted(&mut self, parts: &[Ident], scope: &Scope<'_>) {
+    pub(super) fn dotted(&mut self, parts: &[Ident], scope: &Scope<'_>) {
         let names: Option<Vec<String>> = parts.iter().map(|part| self.folded(part)).collect();
         let Some(names) = names else { return self.unclear("it names a column by a variable") };
         match self.place(&names, scope) {
-            Some((Some(table), column, path)) if path.is_empty() => self.column_of(&table, Privilege::Select, &column),
+            Some((Some(table), column, path)) if path.is_empty() => self.column_of(&table, Use::Read, &column),
             Some((Some(table), column, path)) => {
                 let whole = format!("{column}.{}", path.join("."));
                 // A column of a `Nested` is one by itself. Else the column and its part are both looked at.
                 let is_column = self.known.tables.get(&table).is_some_and(|known| known.columns.contains(&whole));
                 if !is_column {
-                    self.column_of(&table, Privilege::Select, &column);
+                    self.column_of(&table, Use::Read, &column);
                 }
-                self.column_of(&table, Privilege::Select, &whole);
+                self.column_of(&table, Use::Read, &whole);
             }
             Some((None, ..)) => {}
             None => {
                 let first = names.first().map_or("", String::as_str);
-                self.find(first, first, scope, Privilege::Select);
+                self.find(first, first, scope, Use::Read);
             }
         }
     }
@@ -105,7 +102,7 @@ impl Walk<'_> {
             _ => true,
         };
         if kind.is_none_or(has) {
-            self.column_of(&table, Privilege::Select, &format!("{column}.{part}"));
+            self.column_of(&table, Use::Read, &format!("{column}.{part}"));
         }
     }
 
@@ -116,14 +113,12 @@ impl Walk<'_> {
         if kind.is_some_and(|kind| kind.starts_with("Array(")) {
             return;
         }
-        self.whole(&table, Privilege::Select);
-        self.rights
-            .widened
-            .insert(format!("which part of `{column}` is read is not known: write its name, or `tupleElement({column}, 'name')`"));
+        self.whole(&table, Use::Read);
+        self.wider(format!("which part of `{column}` is read is not known: write its name, or `tupleElement({column}, 'name')`"));
     }
 
     /// Parts of columns that the server reads where a statement asks for something else.
-    pub(in crate::statement::rights) fn parts(&mut self, expr: &Expr, scope: &Scope<'_>) {
+    pub(super) fn parts(&mut self, expr: &Expr, scope: &Scope<'_>) {
         match expr {
             Expr::IsNull(of) | Expr::IsNotNull(of) => self.part(of, "null", scope),
             Expr::BinaryOp { left, right, .. } if may_be_empty(right) => self.part(left, "size", scope),
@@ -134,7 +129,7 @@ impl Walk<'_> {
     }
 
     /// `column['key']`, `column[1]`
-    pub(in crate::statement::rights) fn subscript(&mut self, root: &Expr, key: &Expr, scope: &Scope<'_>) {
+    pub(super) fn subscript(&mut self, root: &Expr, key: &Expr, scope: &Scope<'_>) {
         match (key, text_of(key)) {
             (_, Some(text)) if text != TEXT => self.part(root, &format!("key_{text}"), scope),
             (Expr::Value(value), _) if matches!(value.value, Value::Number(..)) => {}
@@ -144,31 +139,31 @@ impl Walk<'_> {
     }
 
     /// A function that reads by the name of a table, or parts of columns. Whether its first, its second or no argument is a name.
-    pub(in crate::statement::rights) fn special(&mut self, name: &ObjectName, arguments: &[&Expr], scope: &Scope<'_>) -> Option<usize> {
+    pub(super) fn special(&mut self, name: &ObjectName, arguments: &[&Expr], scope: &Scope<'_>) -> Option<usize> {
         let name = last(name).map(|ident| ident.value.to_ascii_lowercase()).unwrap_or_default();
         let first = arguments.first().copied();
         match name.as_str() {
             _ if name.starts_with("dictget") || name == "dicthas" || name == "dictisin" => {
-                match first.and_then(named_by) {
-                    Some(dictionary) => self.whole(&dictionary, Privilege::Other(DICTIONARY)),
-                    None => self.unclear(&format!("the dictionary of `{name}` is not written out")),
+                match first.and_then(|name| named_by(name, self.dialect)) {
+                    Some(dictionary) => self.whole(&dictionary, Use::Other(DICTIONARY)),
+                    None => self.unclear(format!("the dictionary of `{name}` is not written out")),
                 }
                 return Some(0);
             }
             "joinget" | "joingetornull" => {
-                match first.and_then(named_by) {
+                match first.and_then(|name| named_by(name, self.dialect)) {
                     Some(table) => {
-                        self.whole(&table, Privilege::Select);
-                        self.rights.widened.insert(format!("which columns are the key of `{table}` is not known"));
+                        self.whole(&table, Use::Read);
+                        self.wider(format!("which columns are the key of `{table}` is not known"));
                     }
-                    None => self.unclear(&format!("the table of `{name}` is not written out")),
+                    None => self.unclear(format!("the table of `{name}` is not written out")),
                 }
                 return Some(0);
             }
             "hascolumnintable" => match arguments {
                 [schema, table, column] if [schema, table, column].iter().all(|text| text_of(text).is_some_and(|text| text != TEXT)) => {
                     let table = Named { schema: text_of(schema).map(str::to_owned), name: text_of(table).unwrap_or_default().to_owned() };
-                    self.whole(&table, Privilege::Other("SHOW COLUMNS"));
+                    self.whole(&table, Use::Other("SHOW COLUMNS"));
                 }
                 _ => self.unclear("the table of `hasColumnInTable` is not written out"),
             },
@@ -180,10 +175,19 @@ impl Walk<'_> {
             }
             "columns" => {
                 for table in scope.items.iter().filter_map(|item| item.table.clone()).collect::<Vec<_>>() {
-                    self.whole(&table, Privilege::Select);
+                    self.whole(&table, Use::Read);
                 }
-                self.rights.widened.insert("which columns `COLUMNS(…)` means depends on the tables".to_owned());
+                self.wider("which columns `COLUMNS(…)` means depends on the tables".to_owned());
             }
+            _ => self.parts_of_arguments(&name, arguments, scope),
+        }
+        None
+    }
+
+    /// A function that reads parts of its arguments, which are columns.
+    fn parts_of_arguments(&mut self, name: &str, arguments: &[&Expr], scope: &Scope<'_>) {
+        let first = arguments.first().copied();
+        match name {
             "length" | "empty" | "notempty" => {
                 for part in ["size", "size0"] {
                     first.iter().for_each(|of| self.part(of, part, scope));
@@ -215,25 +219,24 @@ impl Walk<'_> {
             }
             _ => {}
         }
-        None
     }
 
     /// A function in `FROM`.
-    pub(in crate::statement::rights) fn table_function(&mut self, name: &ObjectName, arguments: &[&Expr]) {
+    pub(super) fn table_function(&mut self, name: &ObjectName, arguments: &[&Expr]) {
         let name = last(name).map(|ident| ident.value.to_ascii_lowercase()).unwrap_or_default();
         if FREE_TABLES.contains(&name.as_str()) {
             return;
         }
         let source = SOURCES.iter().find(|(function, _)| *function == name).map(|(_, source)| *source);
         if let Some(source) = source {
-            self.rights.server.insert(("READ", source));
+            self.facts.push(Fact::Server("READ", source));
         } else if !TEMPORARY_TABLES.contains(&name.as_str()) {
-            return self.unclear(&format!("what `{name}(…)` in `FROM` needs: grant it by hand"));
+            return self.unclear(format!("what `{name}(…)` in `FROM` needs: grant it by hand"));
         }
-        self.rights.server.insert(("CREATE TEMPORARY TABLE", "*.*"));
+        self.facts.push(Fact::Server("CREATE TEMPORARY TABLE", "*.*"));
         if name == "dictionary" {
-            match arguments.first().copied().and_then(named_by) {
-                Some(dictionary) => self.whole(&dictionary, Privilege::Other(DICTIONARY)),
+            match arguments.first().copied().and_then(|name| named_by(name, self.dialect)) {
+                Some(dictionary) => self.whole(&dictionary, Use::Other(DICTIONARY)),
                 None => self.unclear("the dictionary of `dictionary(…)` is not written out"),
             }
         }
@@ -241,13 +244,13 @@ impl Walk<'_> {
 }
 
 /// What an argument names: `'shop.rates'`, or the same without quotes.
-fn named_by(argument: &Expr) -> Option<Named> {
+fn named_by(argument: &Expr, dialect: Dialect) -> Option<Named> {
     match argument {
         Expr::Identifier(ident) => Some(Named { schema: None, name: ident.value.clone() }),
         Expr::CompoundIdentifier(parts) => match parts.as_slice() {
             [schema, name] => Some(Named { schema: Some(schema.value.clone()), name: name.value.clone() }),
             _ => None,
         },
-        _ => named_in(text_of(argument).filter(|text| *text != TEXT)?, Dialect::ClickHouse),
+        _ => named_in(text_of(argument).filter(|text| *text != TEXT)?, dialect),
     }
 }

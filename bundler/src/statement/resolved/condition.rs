@@ -1,0 +1,105 @@
+//! Conditions, as far as they compare a column with a value or another column.
+
+use sqlparser::ast::{BinaryOperator, DataType, Expr, Ident, Value};
+
+use super::{Reach, begin, dialect_facts};
+use crate::statement::{Dialect, shown::Location};
+
+/// A condition of a query.
+pub(in crate::statement) struct Condition {
+    /// The equalities that all have to hold. What stands under `OR` or `NOT` is none of them.
+    pub(in crate::statement) equalities: Vec<Equality>,
+    pub(in crate::statement) reach: Reach,
+}
+
+/// Two operands that have to be equal.
+pub(in crate::statement) struct Equality {
+    pub(in crate::statement) left: Operand,
+    pub(in crate::statement) right: Operand,
+}
+
+/// A value that is compared, inserted or set.
+pub(in crate::statement) struct Operand {
+    pub(in crate::statement) at: Option<Location>,
+    pub(in crate::statement) kind: OperandKind,
+}
+
+/// What a value is.
+pub(in crate::statement) enum OperandKind {
+    /// A parameter and nothing else, by its number.
+    Parameter(usize),
+    /// A column, with what is before it.
+    Column {
+        parts: Vec<Ident>,
+        /// It stands in parentheses.
+        is_nested: bool,
+    },
+    Other,
+}
+
+impl Operand {
+    pub(super) fn of(expression: &Expr, dialect: Dialect) -> Self {
+        let kind = match parameter(expression, dialect) {
+            Some(number) => OperandKind::Parameter(number),
+            None => column(expression, false).unwrap_or(OperandKind::Other),
+        };
+        Self { at: begin(expression), kind }
+    }
+}
+
+impl Condition {
+    pub(super) fn of(expression: &Expr, reach: Reach, dialect: Dialect) -> Self {
+        Self { equalities: equalities(expression, dialect), reach }
+    }
+}
+
+/// The equalities that all have to hold.
+pub(super) fn equalities(expression: &Expr, dialect: Dialect) -> Vec<Equality> {
+    let (mut found, mut rest) = (Vec::new(), vec![expression]);
+    while let Some(one) = rest.pop() {
+        match one {
+            Expr::Nested(inner) => rest.push(inner),
+            Expr::BinaryOp { left, op: BinaryOperator::And, right } => rest.extend([&**left, &**right]),
+            Expr::BinaryOp { left, op: BinaryOperator::Eq, right } => {
+                found.push(Equality { left: Operand::of(left, dialect), right: Operand::of(right, dialect) });
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The number of the parameter that an expression is.
+fn parameter(expression: &Expr, dialect: Dialect) -> Option<usize> {
+    match expression {
+        Expr::Nested(inner) => parameter(inner, dialect),
+        Expr::Value(value) => match &value.value {
+            Value::Placeholder(name) => name.get(1..)?.parse().ok(),
+            _ => None,
+        },
+        Expr::Cast { expr, data_type, format: None, .. } if dialect_facts::has_exact_casts(dialect) => {
+            let is_exact = matches!(
+                data_type,
+                DataType::Text
+                    | DataType::Uuid
+                    | DataType::Varchar(None)
+                    | DataType::BigInt(None)
+                    | DataType::Int8(None)
+                    | DataType::Int(None)
+                    | DataType::Integer(None)
+                    | DataType::Int4(None)
+            );
+            parameter(expr, dialect).filter(|_| is_exact)
+        }
+        _ => None,
+    }
+}
+
+fn column(expression: &Expr, is_nested: bool) -> Option<OperandKind> {
+    match expression {
+        Expr::Nested(inner) => column(inner, true),
+        Expr::Identifier(ident) => Some(OperandKind::Column { parts: vec![ident.clone()], is_nested }),
+        Expr::CompoundIdentifier(parts) => Some(OperandKind::Column { parts: parts.clone(), is_nested }),
+        _ => None,
+    }
+}
