@@ -35,7 +35,7 @@ use millrace_core::{
 use serde_json::json;
 
 use crate::{
-    aws_server::{Asked, AwsError, AwsPorts, AwsServer, configuration},
+    aws_server::{Asked, AwsError, AwsPorts, AwsServer, ServiceNames, configuration},
     postgres_text::limits,
     shared::{Effect, KnownOptions, Retry, ServerOptions, StatementFailure, max_response_bytes, only_reads, own_query},
 };
@@ -100,7 +100,7 @@ impl DynamoDb {
             Some(_) => return Err(options.wrong("consistent_read", "`true` or `false`")),
         };
         let region = Some(region.to_owned()).filter(|region| !region.is_empty());
-        let server = AwsServer::open(("dynamodb", "DynamoDB"), region, &mut options, ports)?;
+        let server = AwsServer::open(ServiceNames { for_aws: "dynamodb", for_people: "DynamoDB" }, region, &mut options, ports)?;
         let retry = Retry::new(server.clock.clone(), server.random.clone());
         Ok(Self { server, consistent, read_only: connection.read_only, retry })
     }

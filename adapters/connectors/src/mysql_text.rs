@@ -19,9 +19,10 @@ mod transaction;
 
 pub(crate) use address::connection_pairs;
 pub(crate) use bind::Parameter;
+pub(crate) use millrace_languages::pieces::is_word;
 pub(crate) use records::RECORDS;
 pub(crate) use server_error::{
     NO_STATEMENT_LEFT, NO_TABLE, ServerError, UNKNOWN_SETTING, UNKNOWN_STATEMENT, number_of, of_login, of_statement,
 };
-pub(crate) use statement::{Token, asks_for_inserted, calls_function, check, is_word, token};
+pub(crate) use statement::{Token, asks_for_inserted, calls_function, check, token};
 pub(crate) use transaction::{Transaction, check_in, lock_wait_ms};

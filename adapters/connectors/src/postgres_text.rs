@@ -23,7 +23,7 @@ pub(crate) use bind::{Parameter, type_of};
 pub(crate) use cell::{Kind, Scalar};
 pub(crate) use records::RECORDS;
 pub(crate) use server_error::{ServerError, blame_session, is_of_statement, of_login, of_statement};
-pub(crate) use statement::{after_comment, check, word};
+pub(crate) use statement::{check, word};
 
 /// The number of a type, as `pg_type.dat` has it.
 pub(crate) type Oid = u32;

@@ -44,7 +44,7 @@ use millrace_core::{
 use serde_json::{Map, json};
 
 use crate::{
-    aws_server::{Asked, AwsError, AwsPorts, AwsServer, configuration},
+    aws_server::{Asked, AwsError, AwsPorts, AwsServer, ServiceNames, configuration},
     postgres_text::{
         self, Oid, Parameter, check, limits,
         lists::{self, Known},
@@ -193,7 +193,12 @@ impl RdsData {
             configuration(message.to_owned())
         })?;
         let database = options.take("database");
-        let server = AwsServer::open(("rds-data", "the RDS Data API"), Some(cluster.region.clone()), &mut options, ports)?;
+        let server = AwsServer::open(
+            ServiceNames { for_aws: "rds-data", for_people: "the RDS Data API" },
+            Some(cluster.region.clone()),
+            &mut options,
+            ports,
+        )?;
         let retry = Retry::new(server.clock.clone(), server.random.clone());
         let read_only = connection.read_only;
         let api = Rc::new(Api { server, cluster, secret: Secret::new(secret), database, read_only, wait_until });

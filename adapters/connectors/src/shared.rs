@@ -10,10 +10,10 @@ mod driver;
 mod exact_json;
 mod limits;
 #[cfg(feature = "tcp")]
-mod moment;
+pub(crate) mod moment;
 #[cfg(feature = "tcp")]
 mod pool;
-#[cfg(feature = "tcp")]
+#[cfg(any(feature = "tcp", feature = "sqlite"))]
 mod read_only;
 pub(crate) mod records;
 mod retry;
@@ -48,7 +48,7 @@ pub(crate) use limits::{max_response_bytes, only_reads, within_limits};
 pub(crate) use moment::utc_text;
 #[cfg(feature = "tcp")]
 pub(crate) use pool::{ANSWER_MS, ASKED_AFTER_MS, Pool, Pooled};
-#[cfg(feature = "tcp")]
+#[cfg(any(feature = "tcp", feature = "sqlite"))]
 pub(crate) use read_only::ReadOnly;
 pub(crate) use records::{Records, kept};
 #[cfg(feature = "tcp")]

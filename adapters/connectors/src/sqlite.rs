@@ -75,7 +75,7 @@ use millrace_core::{
 };
 
 use crate::{
-    shared::{Call, Done, SessionDriver, StatementNotes, StatementPlace, connector_over_sessions},
+    shared::{Call, Done, ReadOnly, SessionDriver, StatementNotes, StatementPlace, connector_over_sessions},
     sqlite_text::{check, records::RECORDS},
 };
 use deadline::Until;
@@ -183,6 +183,9 @@ impl SessionDriver for Sqlite {
         // sees it.
         if place != StatementPlace::Alone {
             check(text, SQLITE.name)?;
+        }
+        if place == (StatementPlace::Step { writes: true }) && self.setup.read_only {
+            return Err(ReadOnly::Adapter.refuse());
         }
         Ok(StatementNotes::default())
     }

@@ -53,7 +53,7 @@ pub(crate) fn check_in(
     let checked = match place {
         StatementPlace::Alone => check(connector, text, read_only)?,
         StatementPlace::Recorded => check(connector, text, read_only)?.in_transaction("with `idempotency`")?,
-        StatementPlace::Step => check_step(connector, text, read_only)?,
+        StatementPlace::Step { .. } => check_step(connector, text, read_only)?,
     };
     Ok(StatementNotes { leaves_traces: checked.leaves_traces, calls: checked.calls() })
 }

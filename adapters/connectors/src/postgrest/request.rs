@@ -150,20 +150,7 @@ impl Prepared {
                 self.parameter("limit", "0".to_owned());
                 prefer.push("count=exact");
             }
-            Verb::Rpc if is("get") => {
-                for (name, node) in field("arguments").map(members_of).transpose()?.unwrap_or_default() {
-                    let Node::Value(value) = node else { return Err(damaged()) };
-                    // Without a value it has its default.
-                    if let Some(text) = text_of(value)? {
-                        if begins_like_condition(&text) {
-                            return Err(unfit(
-                                "with `get`, PostgREST takes an argument that begins like a condition, such as `eq.`, for one; remove `get`",
-                            ));
-                        }
-                        self.parameter(name, text);
-                    }
-                }
-            }
+            Verb::Rpc if is("get") => self.arguments(field("arguments").map(members_of).transpose()?.unwrap_or_default())?,
             Verb::Rpc => {
                 self.method = "POST";
                 self.body = field("arguments").map_or_else(|| Ok("{}".to_owned()), json)?;
@@ -192,6 +179,22 @@ impl Prepared {
         }
         prefer.retain(|word| !word.is_empty());
         self.prefer = prefer.join(", ");
+        Ok(())
+    }
+
+    /// The arguments of a function that is called by `GET`.
+    fn arguments(&mut self, arguments: &[(String, Node)]) -> Result<()> {
+        for (name, node) in arguments {
+            let Node::Value(value) = node else { return Err(damaged()) };
+            // Without a value it has its default.
+            let Some(text) = text_of(value)? else { continue };
+            if begins_like_condition(&text) {
+                return Err(unfit(
+                    "with `get`, PostgREST takes an argument that begins like a condition, such as `eq.`, for one; remove `get`",
+                ));
+            }
+            self.parameter(name, text);
+        }
         Ok(())
     }
 

@@ -4,13 +4,13 @@
 #[cfg(feature = "describe")]
 use millrace_core::ports::Column;
 use millrace_core::{
-    Error, ErrorKind, Result,
+    Result,
     app::Access,
     ports::{CallRecord, Command, Query, RecordedWrite},
     value::{Rows, Value},
 };
 
-use super::{Effect, Records, Session, StatementFailure, own_query, records, transaction};
+use super::{Effect, ReadOnly, Records, Session, StatementFailure, own_query, records, transaction};
 
 /// What may be sent again whatever became of it.
 pub(crate) const REPEATABLE: Effect = Effect { reads: true, returns: true };
@@ -25,8 +25,11 @@ pub(crate) enum StatementPlace {
     Alone,
     /// By itself, in one transaction with its record.
     Recorded,
-    /// As a step of a transaction.
-    Step,
+    /// As a step of a transaction, which may write.
+    Step {
+        /// It does, as far as the build knows.
+        writes: bool,
+    },
 }
 
 /// What is noted of a statement that may be sent.
@@ -109,7 +112,7 @@ pub(crate) trait SessionDriver {
     /// Attempts a call, and attempts it again where that is safe.
     ///
     /// # Errors
-    /// Any [`ErrorKind`].
+    /// Any [`ErrorKind`](millrace_core::ErrorKind).
     async fn attempt(&self, call: Call<'_>) -> Result<Done>;
 
     /// The columns that a statement returns, which does not run.
@@ -143,10 +146,10 @@ pub(crate) trait SessionDriver {
     /// Runs the command of a query that writes, unless there is a record of the call.
     ///
     /// # Errors
-    /// As [`run`](Self::run); and [`Denied`](ErrorKind::Denied) for an adapter that only reads.
+    /// As [`run`](Self::run); and [`Denied`](millrace_core::ErrorKind::Denied) for an adapter that only reads.
     async fn run_once(&self, query: Query<'_>, record: CallRecord<'_>) -> Result<Done> {
         if self.is_read_only() {
-            return Err(Error::new(ErrorKind::Denied, "the statement writes, and the adapter is read-only"));
+            return Err(ReadOnly::Adapter.refuse());
         }
         let notes = self.check_all(&query, true)?;
         // Whatever became of it, it may be sent again, as if it only read.
@@ -181,7 +184,8 @@ pub(crate) trait SessionDriver {
             Command::Transaction(steps) => {
                 let mut notes = StatementNotes::default();
                 for (place, step) in steps.steps.iter().enumerate() {
-                    let checked = self.check(&step.text, &[], query, StatementPlace::Step);
+                    let writes = step.access == Access::Write;
+                    let checked = self.check(&step.text, &[], query, StatementPlace::Step { writes });
                     notes.leaves_traces |= checked.map_err(|error| steps.of_step(place, error))?.leaves_traces;
                 }
                 Ok(notes)

@@ -61,6 +61,7 @@ pub(crate) struct RecordStatement {
 }
 
 /// The statements about the table of records in one language, and what the errors of its servers mean.
+#[cfg_attr(not(any(feature = "tcp", feature = "sqlite")), allow(dead_code, reason = "drivers without sessions send batches"))]
 pub(crate) struct Records {
     /// What makes the table.
     pub(crate) makes: &'static [&'static str],

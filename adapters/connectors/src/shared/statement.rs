@@ -1,7 +1,10 @@
 //! A statement of a driver's own, or of an app's author.
 
-use millrace_core::{ports::Query, value::Value};
+#[cfg(feature = "tcp")]
+use millrace_core::ports::Query;
+use millrace_core::value::Value;
 
+#[cfg(feature = "tcp")]
 use super::StatementFailure;
 
 /// A statement and its values.
@@ -11,6 +14,7 @@ pub(crate) struct Statement<'a> {
     pub(crate) values: &'a [Value],
 }
 
+#[cfg(feature = "tcp")]
 impl<'a> Statement<'a> {
     /// That of a query.
     ///
