@@ -69,7 +69,6 @@ use lower::{Fragment, PlaceholderName};
 use masked::MaskedStatement;
 use probe::Verdict;
 use problem::error;
-use resolved::{fold, last};
 use source::of_variable;
 use tokens::Tokens;
 

@@ -1,7 +1,9 @@
-//! Statements with one piece changed: the rights that are asked for change as the server's do, or the statement is not understood.
+//! Statements with one piece changed: the rights that are asked for change as the server's do, or
+//! the statement is not understood.
 //!
-//! `⟦own→other⟧` is a piece and what it is replaced by, one at a time. Where the other statement needs something more, the rights of the
-//! whole one are not enough for it, and else its rights are not enough for the whole one.
+//! `⟦own→other⟧` is a piece and what it is replaced by, one at a time. Where the other statement
+//! needs something more, the rights of the whole one are not enough for it, and else its rights are
+//! not enough for the whole one.
 
 use std::collections::BTreeSet;
 
@@ -84,7 +86,8 @@ fn mutations(text: &str) -> (String, Vec<String>) {
     (whole, texts)
 }
 
-/// Judges each mutation of some statements. `is_carried_out` says what the server does with a statement, by a role that has some rights.
+/// Judges each mutation of some statements. `is_carried_out` says what the server does with a
+/// statement, by a role that has some rights.
 fn judge(statements: &[&str], dialect: Dialect, known: &Known, is_carried_out: &dyn Fn(&[String], &str) -> bool) -> usize {
     let (mut wrong, mut count) = (String::new(), 0);
     for (whole, others) in statements.iter().map(|text| mutations(text)) {

@@ -1,8 +1,8 @@
-//! The rights that a statement needs in its database: which columns of which tables it reads and writes, which sequences, functions and
-//! procedures it uses.
+//! The rights that a statement needs in its database: which columns of which tables it reads and
+//! writes, which sequences, functions and procedures it uses.
 //!
-//! They are read off the resolved statement. A column that can be of several tables is one of each, and that is said: the whole tables are
-//! needed then. What is not understood is said, too.
+//! They are read off the resolved statement. A column that can be of several tables is one of each,
+//! and that is said: the whole tables are needed then. What is not understood is said, too.
 
 use super::{
     Dialect,
@@ -25,8 +25,8 @@ use clickhouse::Prepared;
 /// The longest statement that is looked at, in bytes.
 const MAX_BYTES: usize = 100_000;
 
-/// The rights that a statement of PostgreSQL, MySQL or ClickHouse needs, which has parameters in the place of values. `known` is what is known of the
-/// database.
+/// The rights that a statement of PostgreSQL, MySQL or ClickHouse needs, which has parameters in
+/// the place of values. `known` is what is known of the database.
 #[must_use]
 pub fn rights(text: &str, dialect: Dialect, known: &Known) -> Rights {
     if text.len() > MAX_BYTES {

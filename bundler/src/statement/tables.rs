@@ -1,9 +1,10 @@
 //! Which tables a statement reads and writes.
 //!
-//! A table is known by the last part of its name, so that `orders`, `public.orders` and `"orders"` are the same one: two tables of that name in
-//! two schemas count as one. What cannot be told counts as all tables: a function of the database that nobody knows here, a statement that
-//! is neither a query nor a change of rows, a variable as text. What no statement shows stays unseen: views, triggers, foreign keys that
-//! delete.
+//! A table is known by the last part of its name, so that `orders`, `public.orders` and `"orders"`
+//! are the same one: two tables of that name in two schemas count as one. What cannot be told
+//! counts as all tables: a function of the database that nobody knows here, a statement that is
+//! neither a query nor a change of rows, a variable as text. What no statement shows stays unseen:
+//! views, triggers, foreign keys that delete.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +18,8 @@ use super::{
     shown, spelling,
 };
 
-/// Longer names are cut, so that keys in a store stay short: tables whose names begin alike may count as one.
+/// Longer names are cut, so that keys in a store stay short: tables whose names begin alike may
+/// count as one.
 const LONGEST_NAME: usize = 100;
 
 /// The tables of a statement.
@@ -71,7 +73,8 @@ impl Tables {
     }
 }
 
-/// The table that an author names by hand: `orders`, `public.orders`, `"Orders"`. `None` where it is not a name.
+/// The table that an author names by hand: `orders`, `public.orders`, `"Orders"`. `None` where it
+/// is not a name.
 pub(crate) fn named(text: &str, dialect: Dialect) -> Option<String> {
     if dialect.facts().judge == Judge::Words {
         return named_for_partiql(text);
@@ -79,7 +82,8 @@ pub(crate) fn named(text: &str, dialect: Dialect) -> Option<String> {
     table(&parsed(text, dialect)?, dialect)
 }
 
-/// A table of DynamoDB, `Orders` or `"Orders"`, with an index behind it or not. `None` where it is not a name.
+/// A table of DynamoDB, `Orders` or `"Orders"`, with an index behind it or not. `None` where it is
+/// not a name.
 fn named_for_partiql(text: &str) -> Option<String> {
     let text = text.trim();
     let (name, rest) = match text.strip_prefix('"') {
@@ -143,7 +147,8 @@ fn table(name: &ObjectName, dialect: Dialect) -> Option<String> {
     if last.value == UNKNOWN_NAME || last.value.is_empty() {
         return None;
     }
-    // `UPDATE ONLY orders`, of which the parser makes the table `ONLY` and the alias `orders`. The word is reserved.
+    // `UPDATE ONLY orders`, of which the parser makes the table `ONLY` and the alias `orders`. The
+    // word is reserved.
     if dialect_facts::has_only(dialect) && last.quote_style.is_none() && last.value.eq_ignore_ascii_case("only") {
         return None;
     }

@@ -1,8 +1,10 @@
-//! Whether a statement keeps to the caller's tenant: every table with the tenant's column is restricted to the caller's claim wherever the
-//! statement names it, and every row that it writes gets the claim.
+//! Whether a statement keeps to the caller's tenant: every table with the tenant's column is
+//! restricted to the caller's claim wherever the statement names it, and every row that it writes
+//! gets the claim.
 //!
-//! The resolved statement is judged, once for every name and keyword that a caller can choose. What is not understood is refused: the
-//! judgement never says that a statement keeps to the tenant because it saw nothing.
+//! The resolved statement is judged, once for every name and keyword that a caller can choose. What
+//! is not understood is refused: the judgement never says that a statement keeps to the tenant
+//! because it saw nothing.
 
 use std::ops::Range;
 
@@ -63,7 +65,8 @@ pub(super) fn check(tokens: &Tokens<'_>, lowered: &LoweredStatement, dialect: Di
     problems
 }
 
-/// Whether a fragment stands in no parentheses of a statement that begins with `SELECT`: what it selects is renamed by nothing.
+/// Whether a fragment stands in no parentheses of a statement that begins with `SELECT`: what it
+/// selects is renamed by nothing.
 fn is_outermost(tokens: &Tokens<'_>, lowered: &LoweredStatement, fragment: usize) -> bool {
     let token = lowered.starts.partition_point(|&start| start <= fragment).checked_sub(1);
     let first = tokens.significant().find(|&token| !tokens.is_sign(Some(token), b';'));

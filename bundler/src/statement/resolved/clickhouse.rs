@@ -1,8 +1,15 @@
-//! What an expression of ClickHouse reads beside columns: parts of columns, dictionaries, and functions in `FROM`.
+//! What an expression of ClickHouse reads beside columns: parts of columns, dictionaries, and
+//! functions in `FROM`.
 
 use sqlparser::ast::{Expr, Ident, ObjectName, Value};
 
-use super::{Fact, Named, Resolver, Source, Use, expression::text_of, last, named_in, scope::Scope};
+use super::{
+    expression::text_of,
+    facts::{Fact, Source, Use},
+    names::{Named, last, named_in},
+    resolver::Resolver,
+    scope::Scope,
+};
 use crate::statement::{
     Dialect,
     rights::clickhouse::{DICTIONARY, FREE_TABLES, IN_A_NAME, SOURCES, TEMPORARY_TABLES, TEXT},
@@ -14,7 +21,8 @@ fn may_be_empty(expr: &Expr) -> bool {
 }
 
 impl Resolver<'_> {
-    /// The column of a table that an expression is, where it is one for sure, without noting anything.
+    /// The column of a table that an expression is, where it is one for sure, without noting
+    /// anything.
     fn column_at(&self, expr: &Expr, scope: &Scope<'_>) -> Option<(Named, String)> {
         let parts: Vec<String> = match expr {
             Expr::Identifier(ident) => vec![self.folded(ident)?],
@@ -26,7 +34,8 @@ impl Resolver<'_> {
         path.is_empty().then_some((table?, column))
     }
 
-    /// The table of a name of one or several parts, its column, and the parts of the column that are meant. `None` where it is none of these.
+    /// The table of a name of one or several parts, its column, and the parts of the column that
+    /// are meant. `None` where it is none of these.
     fn place(&self, parts: &[String], scope: &Scope<'_>) -> Option<(Option<Named>, String, Vec<String>)> {
         let mut around = Some(scope);
         while let Some(scope) = around {
@@ -67,7 +76,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// A name of several parts: of a column, with its table or its database and table before it, or with parts of it behind it.
+    /// A name of several parts: of a column, with its table or its database and table before it, or
+    /// with parts of it behind it.
     pub(super) fn dotted(&mut self, parts: &[Ident], scope: &Scope<'_>) {
         let names: Option<Vec<String>> = parts.iter().map(|part| self.folded(part)).collect();
         let Some(names) = names else { return self.unclear("it names a column by a variable") };
@@ -75,7 +85,8 @@ impl Resolver<'_> {
             Some((Some(table), column, path)) if path.is_empty() => self.column_of(&table, Use::Read, &column),
             Some((Some(table), column, path)) => {
                 let whole = format!("{column}.{}", path.join("."));
-                // A column of a `Nested` is one by itself. Else the column and its part are both looked at.
+                // A column of a `Nested` is one by itself. Else the column and its part are both
+                // looked at.
                 let is_column = self.known.tables.get(&table).is_some_and(|known| known.columns.contains(&whole));
                 if !is_column {
                     self.column_of(&table, Use::Read, &column);
@@ -90,7 +101,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// A part of a column, which the server reads in its place: both are looked at. What has no such part loses nothing by it.
+    /// A part of a column, which the server reads in its place: both are looked at. What has no
+    /// such part loses nothing by it.
     fn part(&mut self, expr: &Expr, part: &str, scope: &Scope<'_>) {
         let Some((table, column)) = self.column_at(expr, scope) else { return };
         let kind = self.known.tables.get(&table).and_then(|known| known.kinds.get(&column));
@@ -138,7 +150,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// A function that reads by the name of a table, or parts of columns. Whether its first, its second or no argument is a name.
+    /// A function that reads by the name of a table, or parts of columns. Whether its first, its
+    /// second or no argument is a name.
     pub(super) fn special(&mut self, name: &ObjectName, arguments: &[&Expr], scope: &Scope<'_>) -> Option<usize> {
         let name = last(name).map(|ident| ident.value.to_ascii_lowercase()).unwrap_or_default();
         let first = arguments.first().copied();

@@ -1,8 +1,10 @@
 //! Conditions, as far as they compare a column with a value or another column.
 
+use std::ops::Range;
+
 use sqlparser::ast::{BinaryOperator, DataType, Expr, Ident, Value};
 
-use super::{Reach, begin, dialect_facts};
+use super::{dialect_facts, names::begin};
 use crate::statement::{Dialect, shown::Location};
 
 /// A condition of a query.
@@ -10,6 +12,20 @@ pub(in crate::statement) struct Condition {
     /// The equalities that all have to hold. What stands under `OR` or `NOT` is none of them.
     pub(in crate::statement) equalities: Vec<Equality>,
     pub(in crate::statement) reach: Reach,
+}
+
+/// Which sources a condition restricts, wherever their rows come out of the query.
+#[derive(Clone)]
+pub(in crate::statement) enum Reach {
+    /// `WHERE`: all.
+    All,
+    /// `ON` of an inner join: the sources that it joins.
+    Inside(Range<usize>),
+    /// `ON` of an outer join: the sources of the side whose rows need a match. What they are
+    /// compared with is on either side.
+    Into { into: Range<usize>, from: Range<usize> },
+    /// `ON` of a full join: none.
+    Nothing,
 }
 
 /// Two operands that have to be equal.

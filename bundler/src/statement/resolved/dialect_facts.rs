@@ -1,7 +1,6 @@
 //! What the resolution of a statement, and those who read it, have to know of its dialect.
 
-use super::Named;
-use crate::statement::{Dialect, rights::clickhouse};
+use crate::statement::Dialect;
 
 /// Whether it is ClickHouse, some of whose forms no other database has.
 pub(in crate::statement) fn is_clickhouse(dialect: Dialect) -> bool {
@@ -23,7 +22,8 @@ pub(in crate::statement) fn cuts_names(dialect: Dialect) -> bool {
     dialect == Dialect::Postgres
 }
 
-/// Whether the names of tables are kept as they are written. In MySQL, its file system decides whether capitals are told apart.
+/// Whether the names of tables are kept as they are written. In MySQL, its file system decides
+/// whether capitals are told apart.
 pub(in crate::statement) fn tables_keep_case(dialect: Dialect) -> bool {
     matches!(dialect, Dialect::MySql | Dialect::ClickHouse)
 }
@@ -48,7 +48,8 @@ pub(in crate::statement) fn excluded_is_read(dialect: Dialect) -> bool {
     dialect == Dialect::Postgres
 }
 
-/// Whether the names that a query gives are known within the expressions of `GROUP BY`, `HAVING` and `ORDER BY`.
+/// Whether the names that a query gives are known within the expressions of `GROUP BY`, `HAVING`
+/// and `ORDER BY`.
 pub(in crate::statement) fn aliases_in_expressions(dialect: Dialect) -> bool {
     dialect == Dialect::MySql
 }
@@ -68,15 +69,15 @@ pub(in crate::statement) fn calls_tables(dialect: Dialect) -> bool {
     dialect == Dialect::Sqlite
 }
 
-/// Whether a table is one of the system's that everybody may read.
-pub(in crate::statement) fn is_everybodys(dialect: Dialect, table: &Named) -> bool {
-    let schema = table.schema.as_deref().map(str::to_ascii_lowercase);
+/// Whether a table is one of the system's that everybody may read. ClickHouse has a list of them.
+pub(in crate::statement) fn is_everybodys(dialect: Dialect, schema: Option<&str>, name: &str) -> bool {
+    let schema = schema.map(str::to_ascii_lowercase);
     match (dialect, schema.as_deref()) {
-        (Dialect::ClickHouse, _) => clickhouse::is_everybodys(table),
+        (Dialect::ClickHouse, _) => false,
         (_, Some("information_schema")) => true,
         (Dialect::Postgres, Some("pg_catalog")) => true,
-        (Dialect::Postgres, None) => table.name.starts_with("pg_"),
-        (Dialect::MySql, None) => table.name.eq_ignore_ascii_case("dual"),
+        (Dialect::Postgres, None) => name.starts_with("pg_"),
+        (Dialect::MySql, None) => name.eq_ignore_ascii_case("dual"),
         _ => false,
     }
 }
@@ -96,7 +97,8 @@ pub(in crate::statement) fn using_takes_the_leftmost(dialect: Dialect) -> bool {
     dialect == Dialect::Sqlite
 }
 
-/// Whether a name that stands alone after `ON CONFLICT … DO UPDATE` is a column of the row that is in the way.
+/// Whether a name that stands alone after `ON CONFLICT … DO UPDATE` is a column of the row that is
+/// in the way.
 pub(in crate::statement) fn conflict_knows_the_row(dialect: Dialect) -> bool {
     dialect == Dialect::Sqlite
 }
@@ -111,7 +113,8 @@ pub(in crate::statement) fn returning_inserts(dialect: Dialect) -> bool {
     dialect == Dialect::MySql
 }
 
-/// Whether rows are locked by who may change all of their columns, and not by who may change one of them.
+/// Whether rows are locked by who may change all of their columns, and not by who may change one of
+/// them.
 pub(in crate::statement) fn locks_whole_rows(dialect: Dialect) -> bool {
     dialect == Dialect::MySql
 }

@@ -10,7 +10,13 @@ use sqlparser::{
     tokenizer::Span,
 };
 
-use super::{Call, Concerns, Fact, Resolver, begin, dialect_facts, last, scope::Scope};
+use super::{
+    dialect_facts,
+    facts::{Call, Concerns, Fact},
+    names::{begin, last},
+    resolver::Resolver,
+    scope::Scope,
+};
 use crate::statement::rights::clickhouse::IN_A_NAME;
 
 /// Functions of MySQL whose first argument is a unit, which the parser takes for a column.
@@ -22,7 +28,8 @@ impl Resolver<'_> {
         let _ = node.visit(&mut Inner { resolver: self, scope, depth: 0, passed: Vec::new(), bound: Vec::new() });
     }
 
-    /// Looks at the functions and queries of what can name columns of no table, such as the `WHERE` of a `SHOW`.
+    /// Looks at the functions and queries of what can name columns of no table, such as the `WHERE`
+    /// of a `SHOW`.
     pub(super) fn calls_within(&mut self, node: &impl Visit) {
         let facts = self.apart(|resolver| resolver.within(node, &Scope::default()));
         self.facts.extend(facts.into_iter().filter(|fact| !matches!(fact, Fact::Doubt { .. })));
@@ -124,7 +131,8 @@ impl Inner<'_, '_> {
         self.resolver.call(function, is_told);
     }
 
-    /// `a.b[1].c`: the parts before the first subscript are one name, and those after a dot are fields.
+    /// `a.b[1].c`: the parts before the first subscript are one name, and those after a dot are
+    /// fields.
     fn access(&mut self, root: &Expr, chain: &[AccessExpr]) {
         let mut parts: Vec<Ident> = match root {
             Expr::Identifier(ident) => vec![ident.clone()],

@@ -5,11 +5,15 @@ use sqlparser::ast::{
 };
 
 use super::{
-    Block, Clause, Concerns, Condition, Fact, Mention, MentionKind, Reach, Resolver, Role, Source, Use, Using, at, dialect_facts,
+    condition::{Condition, Reach},
+    dialect_facts,
     expression::expr_of,
-    last, named,
-    scope::{Output, Scope},
+    facts::{Block, Clause, Concerns, Fact, Mention, MentionKind, Output, Role, Source, Use, Using},
+    names::{Named, at, last, named},
+    resolver::Resolver,
+    scope::{Part, Scope},
 };
+use crate::statement::rights::clickhouse;
 
 /// `FROM`, or what stands in its place.
 pub(super) struct FromClause<'s> {
@@ -115,7 +119,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// The array of an `ARRAY JOIN`, which the parser takes for a table, and the name that its elements get.
+    /// The array of an `ARRAY JOIN`, which the parser takes for a table, and the name that its
+    /// elements get.
     fn array(&mut self, from: &mut FromClause<'_>, factor: &TableFactor) {
         self.doubt(Concerns::Tenant, None, "it has a join that is not understood");
         let TableFactor::Table { name, alias, args, .. } = factor else {
@@ -207,7 +212,8 @@ impl Resolver<'_> {
         from.scope.items.push(source);
     }
 
-    /// Gives something its alias, which is returned. `None` where it is not written out, which has been noted.
+    /// Gives something its alias, which is returned. `None` where it is not written out, which has
+    /// been noted.
     fn rename(&mut self, source: &mut Source, alias: &TableAlias) -> Option<String> {
         let TableAlias { explicit: _, name: written, columns, at: position } = alias;
         let Some(name) = self.folded(written) else {
@@ -299,7 +305,7 @@ impl Resolver<'_> {
         self.seen.tables += 1;
         let folded = last(name).and_then(|ident| self.folded(ident));
         let table = named(name, self.dialect);
-        let is_part = |part: &&super::scope::Part| name.0.len() == 1 && role != Role::Written && Some(&part.name) == folded.as_ref();
+        let is_part = |part: &&Part| name.0.len() == 1 && role != Role::Written && Some(&part.name) == folded.as_ref();
         let part = scope.parts.iter().rev().find(is_part);
         let mention = self.mention(name, if part.is_some() { MentionKind::Part } else { MentionKind::Table }, role);
         if folded.is_none() {
@@ -313,7 +319,7 @@ impl Resolver<'_> {
         source.mention = Some(mention);
         match (part, table) {
             (Some(part), _) => source.columns = part.columns.clone(),
-            (None, Some(table)) if !dialect_facts::is_everybodys(self.dialect, &table) => {
+            (None, Some(table)) if !self.is_everybodys(&table) => {
                 source.columns = self.known.tables.get(&table).map(|known| known.columns.clone());
                 source.table = Some(table);
             }
@@ -322,7 +328,17 @@ impl Resolver<'_> {
         source
     }
 
-    /// The table that a statement writes, which nothing that `WITH` names hides. `None` where it cannot be told, which has been noted.
+    /// Whether a table is one of the system's that everybody may read.
+    fn is_everybodys(&self, table: &Named) -> bool {
+        if dialect_facts::is_clickhouse(self.dialect) {
+            clickhouse::is_everybodys(table)
+        } else {
+            dialect_facts::is_everybodys(self.dialect, table.schema.as_deref(), &table.name)
+        }
+    }
+
+    /// The table that a statement writes, which nothing that `WITH` names hides. `None` where it
+    /// cannot be told, which has been noted.
     pub(super) fn target(&mut self, from: &mut FromClause<'_>, factor: &TableFactor) -> Option<Source> {
         let TableFactor::Table { args: None, .. } = factor else {
             self.doubt(Concerns::Everyone, None, "what it writes is not a table");

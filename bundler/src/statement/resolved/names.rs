@@ -3,13 +3,13 @@
 use std::fmt;
 
 use sqlparser::{
-    ast::{Ident, ObjectName, ObjectNamePart},
+    ast::{Expr, Ident, ObjectName, ObjectNamePart, Spanned as _},
     parser::Parser,
-    tokenizer::Token,
+    tokenizer::{Span, Token},
 };
 
 use super::dialect_facts;
-use crate::statement::Dialect;
+use crate::statement::{Dialect, shown::Location};
 
 /// What stands in a parsed statement for a name that only the deployment knows.
 pub(in crate::statement) const UNKNOWN_NAME: &str = "millrace_env";
@@ -40,8 +40,8 @@ pub(in crate::statement) fn last(name: &ObjectName) -> Option<&Ident> {
     }
 }
 
-/// A name as the database tells names apart. `None` for one that only the deployment knows, and for PostgreSQL's `ONLY`, which the parser
-/// takes for a name.
+/// A name as the database tells names apart. `None` for one that only the deployment knows, and for
+/// PostgreSQL's `ONLY`, which the parser takes for a name.
 pub(in crate::statement) fn fold(ident: &Ident, dialect: Dialect) -> Option<String> {
     let is_quoted = ident.quote_style.is_some();
     if ident.value == UNKNOWN_NAME || ident.value.is_empty() || (!is_quoted && ident.value.eq_ignore_ascii_case("only")) {
@@ -57,7 +57,8 @@ pub(in crate::statement) fn fold(ident: &Ident, dialect: Dialect) -> Option<Stri
     Some(name)
 }
 
-/// A name as a database tells names apart; `None` where only the deployment knows it, or it is not one.
+/// A name as a database tells names apart; `None` where only the deployment knows it, or it is not
+/// one.
 pub(in crate::statement) fn named(name: &ObjectName, dialect: Dialect) -> Option<Named> {
     let (last, schema) = match name.0.as_slice() {
         [last] => (last, None),
@@ -87,4 +88,18 @@ pub(in crate::statement) fn parsed(text: &str, dialect: Dialect) -> Option<Objec
 /// A name within a literal, such as that of a sequence in `nextval('orders_id_seq')`.
 pub(in crate::statement) fn named_in(text: &str, dialect: Dialect) -> Option<Named> {
     named(&parsed(text, dialect)?, dialect)
+}
+
+/// Where a name stands.
+pub(in crate::statement) fn at(ident: &Ident) -> Option<Location> {
+    start(ident.span)
+}
+
+/// Where an expression begins.
+pub(super) fn begin(expression: &Expr) -> Option<Location> {
+    start(expression.span())
+}
+
+fn start(span: Span) -> Option<Location> {
+    (span.start.line > 0).then_some((span.start.line, span.start.column))
 }

@@ -8,12 +8,17 @@ use sqlparser::ast::{
 };
 
 use super::{
-    CLAUSE, Concerns, Fact, Resolver, Source, Use, at, dialect_facts,
+    dialect_facts,
+    facts::{Concerns, Fact, Output, Source, Use},
     from::FromClause,
-    last,
-    scope::{Output, Part, Scope},
+    names::{at, last},
+    resolver::Resolver,
+    scope::{Part, Scope},
 };
 use crate::statement::Dialect;
+
+/// Why one with a clause is not that only some other database knows.
+const CLAUSE: &str = "it has a clause that is not understood";
 
 /// What stands behind the body of a query, and is about its rows.
 #[derive(Clone, Copy, Default)]

@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use sqlparser::ast::{Ident, ObjectName};
 
-use super::{Named, Resolver, Source, Use, dialect_facts, fold, last};
-
-/// The names of the columns of a result; `None` where they are not all known.
-pub(super) type Output = Option<BTreeSet<String>>;
+use super::{
+    dialect_facts,
+    facts::{Output, Source, Use, UsedColumns},
+    names::{Named, fold, last},
+    resolver::Resolver,
+};
 
 /// A common table expression.
 #[derive(Clone)]
@@ -56,7 +58,7 @@ impl Resolver<'_> {
     /// Notes that a column is needed of each table from a place on, whatever is shown.
     pub(super) fn read_any(&mut self, scope: &Scope<'_>, from: usize) {
         for table in scope.items.iter().skip(from).filter_map(|item| item.table.as_ref()) {
-            self.columns(table, Use::Read, super::UsedColumns::Any);
+            self.columns(table, Use::Read, UsedColumns::Any);
         }
     }
 

@@ -10,13 +10,16 @@ use sqlparser::ast::{
 };
 
 use super::{
-    Assign, Assigned, Clause, Concerns, Condition, ConflictUpdate, Fact, Insert, Mention, MentionKind, Named, OnConflict, Operand, Reach,
-    Resolver, Role, Row, Source, Use, UsedColumns, begin,
-    condition::equalities,
+    condition::{Condition, Operand, Reach, equalities},
     dialect_facts,
+    facts::{
+        Assign, Assigned, Clause, Concerns, ConflictUpdate, Fact, Insert, Mention, MentionKind, OnConflict, Output, Role, Row, Source, Use,
+        UsedColumns,
+    },
     from::FromClause,
-    last,
-    scope::{Output, Part, Scope},
+    names::{Named, begin, last},
+    resolver::Resolver,
+    scope::{Part, Scope},
 };
 use crate::statement::Dialect;
 

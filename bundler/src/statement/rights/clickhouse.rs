@@ -1,5 +1,6 @@
-//! What the walk has to know of ClickHouse alone: statements that the parser does not take as they are written, functions that read by the names
-//! of tables, functions in `FROM`, and columns that are read in part.
+//! What the walk has to know of ClickHouse alone: statements that the parser does not take as they
+//! are written, functions that read by the names of tables, functions in `FROM`, and columns that
+//! are read in part.
 //!
 //! What is said here of rights is what ClickHouse's engine, version 26.9, demands.
 
@@ -17,8 +18,9 @@ use crate::statement::{
 /// What stands for a value that can be a text, which may be empty.
 pub(in crate::statement) const TEXT: &str = "\u{e000}";
 
-/// Functions of ClickHouse that need no right, in lower case and sorted: those of the engine, without those that [`resolved`](super::super::resolved) looks at by
-/// itself, and without those that need a right of their own.
+/// Functions of ClickHouse that need no right, in lower case and sorted: those of the engine,
+/// without those that [`resolved`](super::super::resolved) looks at by itself, and without those
+/// that need a right of their own.
 const FUNCTIONS: &str = include_str!("clickhouse_functions.txt");
 /// What can stand behind the name of an aggregate function.
 const COMBINATORS: [&str; 15] = [
@@ -201,7 +203,8 @@ impl<'t> Words<'t> {
         self.is(at, "FINAL") && is_behind && is_before && !self.is_any(at - 1, &BEFORE_A_NAME)
     }
 
-    /// Whether a word says how rows of a join are matched, which changes no right, and which the parser takes for a name.
+    /// Whether a word says how rows of a join are matched, which changes no right, and which the
+    /// parser takes for a name.
     fn is_strictness(&self, at: usize) -> bool {
         let is_first = self.is_any(at + 1, &["JOIN", "INNER", "LEFT", "RIGHT", "FULL"]);
         let is_second = at > 0 && self.is_any(at - 1, &["INNER", "LEFT", "RIGHT", "FULL"]) && self.is_any(at + 1, &["JOIN", "OUTER"]);
@@ -209,7 +212,8 @@ impl<'t> Words<'t> {
             || (self.is(at, "GLOBAL") && self.is_any(at + 1, &["IN", "NOT"]))
     }
 
-    /// What comes behind `SETTINGS` and its pairs, which need no right and stand where the parser does not always take them.
+    /// What comes behind `SETTINGS` and its pairs, which need no right and stand where the parser
+    /// does not always take them.
     fn behind_settings(&self, at: usize) -> Option<usize> {
         let is_pair = |at: usize| self.word(at).is_some() && self.is_sign(at + 1, b'=');
         if !self.is(at, "SETTINGS") || !is_pair(at + 1) {

@@ -65,7 +65,8 @@ impl From<Use> for Privilege {
 pub struct Columns {
     /// All of them: the right is for the table.
     pub all: bool,
-    /// These. Without any, and without `all`, one column of whatever name is enough, as for `count(*)`.
+    /// These. Without any, and without `all`, one column of whatever name is enough, as for
+    /// `count(*)`.
     pub names: BTreeSet<String>,
 }
 
@@ -97,8 +98,8 @@ pub struct Rights {
     pub procedures: BTreeSet<Named>,
     /// What ClickHouse grants for no table: the right, and what it is on.
     pub server: BTreeSet<(&'static str, &'static str)>,
-    /// Tables into which rows are inserted, and the columns whose values the statement gives: the others have their defaults, which can be a
-    /// sequence's.
+    /// Tables into which rows are inserted, and the columns whose values the statement gives: the
+    /// others have their defaults, which can be a sequence's.
     pub filled: BTreeSet<(Named, BTreeSet<String>)>,
     /// Why more is needed than the statement seems to need, as a sentence.
     pub widened: BTreeSet<String>,

@@ -7,14 +7,15 @@ use super::{
     model::{Columns, Privilege, Rights},
 };
 use crate::statement::{
-    Dialect, fold, functions,
+    Dialect, functions,
     resolved::{
-        Call, ColumnUse, Concerns, Fact, Insert, Known, NOT_WHOLE, Named, OnConflict, ResolvedStatement, Source, Use, dialect_facts, last,
-        named, named_in,
+        Call, ColumnUse, Concerns, Fact, Insert, Known, NOT_WHOLE, Named, OnConflict, ResolvedStatement, Source, Use, dialect_facts, fold,
+        last, named, named_in,
     },
 };
 
-/// Functions of PostgreSQL and MySQL that everybody may call, beside those that [`functions::is_known`] knows.
+/// Functions of PostgreSQL and MySQL that everybody may call, beside those that
+/// [`functions::is_known`] knows.
 const EVERYBODYS: [&str; 14] = [
     "current_setting",
     "get_lock",
@@ -132,8 +133,9 @@ impl Reader<'_> {
         self.inserts.push(insert);
     }
 
-    /// MariaDB wants the rights to read what is set after `ON DUPLICATE KEY`, and to change what is inserted; and the rights to insert and to
-    /// read both the columns that are inserted and those that are returned.
+    /// MariaDB wants the rights to read what is set after `ON DUPLICATE KEY`, and to change what is
+    /// inserted; and the rights to insert and to read both the columns that are inserted and those
+    /// that are returned.
     fn inserts_of_mariadb(&mut self) {
         for Insert { target, on_conflict, is_returning, .. } in std::mem::take(&mut self.inserts) {
             let Some(table) = target.table else { continue };

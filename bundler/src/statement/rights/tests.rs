@@ -246,7 +246,8 @@ fn rights_of_statements_of_clickhouse() {
     );
 }
 
-/// What the database says decides where a column can be of several tables, and what a constraint compares.
+/// What the database says decides where a column can be of several tables, and what a constraint
+/// compares.
 #[test]
 fn what_is_known_of_tables_narrows_rights() {
     let table = |columns: &[&str], constraint: &[&str]| KnownTable {

@@ -1,4 +1,5 @@
-//! A compiled statement as text for the parser, once for every name and keyword that a caller can choose.
+//! A compiled statement as text for the parser, once for every name and keyword that a caller can
+//! choose.
 
 use millrace_core::app::{Part, Statement};
 
@@ -18,8 +19,8 @@ pub(crate) enum Unwritten {
     Choices,
 }
 
-/// The texts, with parameters in the place of values. `variable` has the values of variables; the names of those that became text are
-/// added to `used`.
+/// The texts, with parameters in the place of values. `variable` has the values of variables; the
+/// names of those that became text are added to `used`.
 ///
 /// # Errors
 /// The text is not known.

@@ -5,14 +5,18 @@ use sqlparser::ast::{Ident, ObjectName};
 use super::rule::{OPT_OUT, TenantRule, TenantTables};
 use crate::statement::{
     dialect::Dialect,
-    fold, functions, last,
-    resolved::{Concerns, Fact, Mention, MentionKind, NOT_WHOLE, Operand, OperandKind, ResolvedStatement, Source, at, dialect_facts},
+    functions,
+    resolved::{
+        Concerns, Fact, Mention, MentionKind, NOT_WHOLE, Operand, OperandKind, ResolvedStatement, Source, at, dialect_facts, fold, last,
+    },
     shown::Location,
 };
 
-/// Functions that read and write no table of the app, and change nothing about who the caller is, beside [`functions::is_known`].
+/// Functions that read and write no table of the app, and change nothing about who the caller is,
+/// beside [`functions::is_known`].
 const HARMLESS: [&str; 6] = ["currval", "current_setting", "lastval", "nextval", "pg_advisory_xact_lock", "pg_try_advisory_xact_lock"];
-/// Functions of SQLite and its extensions that run SQL, or read and write files. It has no others that see tables.
+/// Functions of SQLite and its extensions that run SQL, or read and write files. It has no others
+/// that see tables.
 const SQLITE_HARMFUL: [&str; 8] = ["define", "define_free", "edit", "eval", "load_extension", "readfile", "undefine", "writefile"];
 /// The table-valued functions of SQLite that see no table.
 const SQLITE_FUNCTIONS: [&str; 3] = ["generate_series", "json_each", "json_tree"];

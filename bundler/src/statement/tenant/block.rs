@@ -5,8 +5,7 @@ use std::ops::Range;
 use super::analyzer::{Analyzer, table_of};
 use crate::statement::{
     dialect::Dialect,
-    fold,
-    resolved::{Block, Clause, Operand, OperandKind, Reach, Source, Using, at, dialect_facts},
+    resolved::{Block, Clause, Operand, OperandKind, Reach, Source, Using, at, dialect_facts, fold},
 };
 
 impl Reach {

@@ -11,7 +11,8 @@ use millrace_core::app::Source;
 /// What an author may do where nothing else helps.
 pub(super) const OPT_OUT: &str = "or opt the tool out with `tenant: { none: \"REASON\" }`: nothing of it is checked then";
 
-/// `tenant` of an adapter: which rows belong to a tenant, and what of the caller says which tenant that is.
+/// `tenant` of an adapter: which rows belong to a tenant, and what of the caller says which tenant
+/// that is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TenantRule {
     /// The claim: `auth.claims.org`.
@@ -55,8 +56,9 @@ impl TenantRule {
         Self::name(table, dialect).is_none_or(|table| self.tables.contains(&table))
     }
 
-    /// What of the tables that have the column in a database the rule does not say, and what it says that is not so; each a clause. `found` are
-    /// the names of the tables and views that have it, as the database has them.
+    /// What of the tables that have the column in a database the rule does not say, and what it
+    /// says that is not so; each a clause. `found` are the names of the tables and views that have
+    /// it, as the database has them.
     #[must_use]
     pub fn differences(&self, found: &[String], dialect: Dialect) -> Vec<String> {
         let column = &self.column;
@@ -77,7 +79,8 @@ impl TenantRule {
         }
     }
 
-    /// A name that an author writes by hand, without its schema, as the database tells names apart. `None` where it is not a name.
+    /// A name that an author writes by hand, without its schema, as the database tells names apart.
+    /// `None` where it is not a name.
     #[must_use]
     pub fn name(text: &str, dialect: Dialect) -> Option<String> {
         fold(last(&parsed(text, dialect)?)?, dialect)

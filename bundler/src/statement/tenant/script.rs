@@ -21,7 +21,8 @@ const MAX_PARAMETERS: usize = 200;
 /// The longest one, in bytes.
 const MAX_BYTES: usize = 100_000;
 
-/// Which parameters of a statement, from 1, have to be the claim so that it keeps to the caller's tenant.
+/// Which parameters of a statement, from 1, have to be the claim so that it keeps to the caller's
+/// tenant.
 ///
 /// # Errors
 /// Why it could cross tenants whatever they are: what is wrong, and what helps.

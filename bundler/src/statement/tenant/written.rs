@@ -7,8 +7,9 @@ use super::{
     rule::OPT_OUT,
 };
 use crate::statement::{
-    fold, last,
-    resolved::{Assign, Assigned, ConflictUpdate, Equality, Insert, OnConflict, Operand, OperandKind, Source, at, dialect_facts},
+    resolved::{
+        Assign, Assigned, ConflictUpdate, Equality, Insert, OnConflict, Operand, OperandKind, Source, at, dialect_facts, fold, last,
+    },
     shown::Location,
 };
 
@@ -52,7 +53,8 @@ impl Analyzer<'_> {
         }
     }
 
-    /// The place of the tenant's column among those that are inserted. `None` where it has none, which has been noted.
+    /// The place of the tenant's column among those that are inserted. `None` where it has none,
+    /// which has been noted.
     fn place(&mut self, target: &Source, columns: &[ObjectName]) -> Option<usize> {
         let mut places = (0..columns.len()).filter(|&column| self.names_column(&columns[column]));
         let (place, more) = (places.next(), places.next());
