@@ -1,4 +1,4 @@
-//! The drivers: one file each over the core's ports, and no host code.
+//! The drivers: a module each over the core's ports, and no host code.
 //!
 //! A driver takes a [`Connection`](millrace_core::ports::Connection) and is a
 //! [`Connector`](millrace_core::ports::Connector). What needs more than Rust is a Cargo feature, so that a host builds what it can run:

@@ -91,7 +91,7 @@ impl Mysql {
     /// Reads the settings of an adapter; connects to nothing.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is none of MySQL's, an unknown option or a wrong value of one.
+    /// [`Configuration`](millrace_core::ErrorKind::Configuration) for a connection string that is none of MySQL's, an unknown option or a wrong value of one.
     pub fn open(connection: &Connection, ports: MysqlPorts) -> Result<Self> {
         let address = MysqlAddress::parse(connection.connection_string.expose().trim(), &connection.options)?;
         let MysqlPorts { dialer, lifetime, clock, random, wait_until } = ports;

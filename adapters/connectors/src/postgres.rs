@@ -85,7 +85,7 @@ impl Postgres {
     /// Reads the settings of an adapter; connects to nothing. `tokens` are for one with `aws_iam`.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is none of PostgreSQL's, an unknown option or a wrong value
+    /// [`Configuration`](millrace_core::ErrorKind::Configuration) for a connection string that is none of PostgreSQL's, an unknown option or a wrong value
     /// of one, and for `aws_iam` without `tokens` or beside settings that no token fits.
     pub fn open(
         connection: &Connection,

@@ -1,5 +1,13 @@
-//! What the drivers of databases behind a network share: what a failure did to the database, what may be sent again, what is kept of a
-//! write, the limits of a result, and the connections to a server.
+//! What drivers share, whatever their language.
+//!
+//! | | |
+//! |---|---|
+//! | `Connections` | the life of a connection |
+//! | `Retry` | what a failure did to the database, and what may be sent again |
+//! | `RowSink` | the rows of a result, counted, cut and refused |
+//! | `Session`, `SessionDriver` | what runs statements one after the other, and a driver over it |
+//! | `transaction` | the steps of a transaction, in a session |
+//! | `records`, `batch` | the record of a call that must happen once, in a session and in a batch |
 
 pub(crate) mod batch;
 #[cfg(feature = "tcp")]
