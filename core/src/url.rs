@@ -1,7 +1,7 @@
 //! The URL of a server, from a connection string, an option or a variable. A small reader, because it goes into every Worker.
 
 use alloc::{string::String, vec::Vec};
-use core::net::Ipv6Addr;
+use core::{fmt::Write as _, net::Ipv6Addr};
 
 use crate::hex;
 
@@ -30,7 +30,7 @@ impl<'a> UrlParts<'a> {
     /// `None` where a text has no `://`.
     #[must_use]
     pub fn of(text: &'a str) -> Option<Self> {
-        let (scheme, after_scheme) = text.split_once("://")?;
+        let (scheme, after_scheme) = scheme_and_rest(text)?;
         let (authority, rest) = after_scheme.split_at(after_scheme.find(['/', '?', '#']).unwrap_or(after_scheme.len()));
         Some(Self { scheme, after_scheme, authority, rest })
     }
@@ -173,6 +173,34 @@ impl<'a> Authority<'a> {
     }
 }
 
+/// The scheme of a URL as it is written, and what stands after its `://`. `None` for what is not one.
+#[must_use]
+pub fn scheme_and_rest(text: &str) -> Option<(&str, &str)> {
+    text.split_once("://")
+}
+
+/// Percent codes for all that has a meaning in a URL, or none: everything but the
+/// [unreserved](https://www.rfc-editor.org/rfc/rfc3986#section-2.3) characters.
+#[must_use]
+pub fn percent_coded(text: &str) -> String {
+    percent_coded_except(text.as_bytes(), b"-._~")
+}
+
+/// Percent codes for all bytes but letters, digits and those that stay `plain`.
+#[must_use]
+pub fn percent_coded_except(bytes: &[u8], plain: &[u8]) -> String {
+    let mut coded = String::with_capacity(bytes.len());
+    for byte in bytes {
+        if byte.is_ascii_alphanumeric() || plain.contains(byte) {
+            coded.push(char::from(*byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(coded, "%{byte:02X}");
+        }
+    }
+    coded
+}
+
 /// Decodes percent codes; anything else stays. `None` where the result is not UTF-8.
 pub fn percent_decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
@@ -306,5 +334,6 @@ mod tests {
             assert_eq!(percent_decoded_strictly(text).as_deref(), expected.filter(|_| !["%", "%4", "%zz%41"].contains(&text)), "{text}");
         }
         assert_eq!(percent_decoded_strictly("%é"), None);
+        assert_eq!(percent_coded("a b/é-._~%"), "a%20b%2F%C3%A9-._~%25");
     }
 }

@@ -3,7 +3,6 @@
 //! A statement is judged when the app is bundled, with its placeholders in, and again before it is sent. Grammar:
 //! <https://clickhouse.com/docs/sql-reference/syntax>.
 
-mod cut;
 mod facts;
 mod judge;
 
@@ -17,6 +16,8 @@ use core::{fmt, ops::Range};
 
 pub use facts::{ClickHouse, FACTS};
 pub use judge::{judge, judge_masked};
+
+use crate::lex::Unread;
 
 /// Settings that the connector sends with each statement, so that none of its limits and no form of its answers is the statement's to say.
 const SENT: [&str; 12] = [
@@ -165,6 +166,8 @@ pub enum What {
     Identifier(String),
     /// A curly quote outside of a literal.
     Curly,
+    /// It cannot be cut.
+    Unread(Unread),
 }
 
 impl fmt::Display for What {
@@ -191,6 +194,7 @@ impl fmt::Display for What {
                  call, also makes it an alias"
             ),
             Self::Eval => f.write_str("`eval` runs text as a statement, and the statement has values of the call"),
+            Self::Unread(unread) => write!(f, "the statement has what cannot be read: {}", unread.clause()),
             Self::Curly => f.write_str("the statement has a curly quote outside of a literal"),
             Self::Identifier(name) => write!(f, "`{{{name}:Identifier}}` would make a value the name of a table or a column"),
         }
@@ -228,6 +232,7 @@ impl What {
             Self::Elsewhere(_) => "write the arguments out, and put the condition with the value into `WHERE`".into(),
             Self::Alias(..) => "write the argument out".into(),
             Self::Eval => "write the expression out".into(),
+            Self::Unread(unread) => unread.help().into(),
             Self::Curly => "write `'` around a text, and `\"` around a name".into(),
             Self::Identifier(_) => "write the name out; a tool's statement can choose with `{{ inputs.name | ident }}`".into(),
         }

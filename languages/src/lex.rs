@@ -217,6 +217,12 @@ impl Unread {
         }
     }
 
+    /// The same of a statement that a driver has.
+    #[must_use]
+    pub fn of_statement(&self) -> String {
+        format!("the statement cannot be sent: {}", self.clause())
+    }
+
     /// What helps.
     #[must_use]
     pub fn help(&self) -> &'static str {
@@ -310,6 +316,10 @@ impl<'a, L: Lexicon> Lexer<'a, L> {
         }
         // `1E'a\'b'` was `1` and an escaped literal once; `1x'00'` still is two tokens in places.
         if *kind == Kind::Number && text.ends_with(|last: char| last.is_ascii_alphabetic()) && matches!(self.byte(0), Some(b'\'' | b'"')) {
+            return Err(Unread::Ambiguous { range: range.start..self.at + 1 });
+        }
+        // `1$1` was `1` and a parameter once, and is neither now.
+        if *kind == Kind::Number && L::DOLLAR == Dollar::NumberOrText && self.byte(0) == Some(b'$') {
             return Err(Unread::Ambiguous { range: range.start..self.at + 1 });
         }
         self.open = match (kind, self.open) {
@@ -685,6 +695,8 @@ mod tests {
             (MySql, "$a a$b$", "w:$a w:a$b$"),
             (MySql, "$a $b$", "ambiguous at 3"),
             (Postgres, "1E'a\\'b'", "ambiguous at 0"),
+            (Postgres, "a + 1$1", "ambiguous at 4"),
+            (Postgres, "1$$a$$", "ambiguous at 0"),
             (Sqlite, "1 'a' 12'a'", "n:1 l:'a' n:12 l:'a'"),
             (Postgres, "a\u{a0}b", "stray a0 at 1"),
             (MySql, "a \u{b} b", "stray b at 2"),

@@ -20,6 +20,7 @@ pub mod lex;
 pub mod mongodb;
 pub mod mysql;
 pub mod partiql;
+pub mod pieces;
 pub mod postgres;
 pub mod postgrest;
 pub mod redis;

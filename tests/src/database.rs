@@ -226,16 +226,8 @@ pub fn outcomes_of(texts: [&str; 2], replies: &[Reply], settings: impl Fn(&Scrip
 /// A query without values, which may write; the deadline counts from the call.
 #[must_use]
 pub const fn query(text: &str) -> Query<'_> {
-    Query {
-        command: Command::Statement { text, values: &[] },
-        session: &[],
-        access: Access::Write,
-        deadline_ms: PATIENCE_MS,
-        max_rows: 10_000,
-        on_too_many: OnTooMany::Error,
-        max_bytes: 1 << 20,
-        caller: None,
-    }
+    let command = Command::Statement { text, values: &[] };
+    Query { access: Access::Write, ..Query::reading(command, PATIENCE_MS, 10_000, 1 << 20) }
 }
 
 /// The settings of an adapter.

@@ -7,8 +7,8 @@ use millrace_core::{
     Error, ErrorKind, Result,
     ports::{Clock, Env, LoginTokens},
     secret::Secret,
+    url::percent_coded,
 };
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::identity::AwsIdentity;
 
@@ -16,8 +16,6 @@ use crate::identity::AwsIdentity;
 const SERVICE: &str = "rds-db";
 /// How long a token is valid.
 const LIFETIME: Duration = Duration::from_mins(15);
-/// What a value of a token has as a percent code: all but the [unreserved](https://www.rfc-editor.org/rfc/rfc3986#section-2.3).
-const CODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Makes tokens of [AWS IAM](https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/UsingWithRDS.IAMDBAuth.Connecting.html) for logins: a
 /// signed URL that nobody requests, without its scheme. Nothing is asked of AWS for it.
@@ -37,10 +35,9 @@ impl RdsTokens {
 impl LoginTokens for RdsTokens {
     fn token(&self, host: &str, port: u16, user: &str) -> Result<Secret<String>> {
         let identity = AwsIdentity::of("`aws_iam` of an adapter", &*self.variables)?;
-        let coded = |value: &str| utf8_percent_encode(value, CODED).to_string();
         // What is signed is the name in lower case.
         let host = host.to_ascii_lowercase();
-        let unsigned = format!("{host}:{port}/?Action=connect&DBUser={}", coded(user));
+        let unsigned = format!("{host}:{port}/?Action=connect&DBUser={}", percent_coded(user));
         let mut settings = SigningSettings::default();
         settings.signature_location = SignatureLocation::QueryParams;
         settings.expires_in = Some(LIFETIME);
@@ -53,7 +50,7 @@ impl LoginTokens for RdsTokens {
         };
         let (signature, others): (Vec<_>, Vec<_>) = signed.params().iter().partition(|(name, _)| *name == "X-Amz-Signature");
         // The signature is the end.
-        let parameters = others.into_iter().chain(signature).map(|(name, value)| format!("&{name}={}", coded(value)));
+        let parameters = others.into_iter().chain(signature).map(|(name, value)| format!("&{name}={}", percent_coded(value)));
         Ok(Secret::new(parameters.fold(unsigned, |token, parameter| token + &parameter)))
     }
 }

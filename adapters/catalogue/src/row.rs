@@ -99,8 +99,12 @@ impl Connector {
     /// as it stands in the catalogue.
     #[must_use]
     pub fn scheme_of(&self, connection_string: &str) -> Option<&'static str> {
-        let (written, _) = connection_string.trim_start().split_once("://")?;
-        self.schemes.iter().chain(self.foreign_schemes).copied().find(|scheme| scheme.eq_ignore_ascii_case(written))
+        let text = connection_string.trim_start();
+        let begins = |scheme: &&str| {
+            let written = text.split_at_checked(scheme.len());
+            written.is_some_and(|(written, rest)| rest.starts_with("://") && written.eq_ignore_ascii_case(scheme))
+        };
+        self.schemes.iter().chain(self.foreign_schemes).copied().find(begins)
     }
 
     /// The name of the binding in a connection string; `None` where it names a server. `Err` has what stands there and is not a name.

@@ -62,18 +62,20 @@ pub(crate) struct AwsServer {
     pub(crate) random: Rc<dyn Random>,
 }
 
+/// What a service is called.
+pub(crate) struct ServiceNames {
+    /// By AWS, where requests are signed for it.
+    pub(crate) for_aws: &'static str,
+    /// In messages.
+    pub(crate) for_people: &'static str,
+}
+
 impl AwsServer {
-    /// Reads the options `region`, `endpoint`, `access_key_id`, `secret_access_key` and `session_token`. `names` are the service's for AWS, and for
-    /// people. `region` is that of the connection string.
+    /// Reads the options `region`, `endpoint`, `access_key_id`, `secret_access_key` and `session_token`. `region` is that of the connection string.
     ///
     /// # Errors
     /// [`Configuration`](ErrorKind::Configuration) for what is missing or wrong. No message shows a value.
-    pub(crate) fn open(
-        names: (&'static str, &'static str),
-        region: Option<String>,
-        options: &mut ServerOptions,
-        ports: AwsPorts,
-    ) -> Result<Self> {
+    pub(crate) fn open(names: ServiceNames, region: Option<String>, options: &mut ServerOptions, ports: AwsPorts) -> Result<Self> {
         let connector = options.connector();
         let AwsPorts { http, clock, random, variables } = ports;
         let user = format!("connector `{connector}`");
@@ -101,9 +103,9 @@ impl AwsServer {
         if let Some(endpoint) = &endpoint {
             check_endpoint(connector, endpoint)?;
         }
-        let service = AwsService::at(names.0, region, endpoint.as_deref(), credentials);
+        let service = AwsService::at(names.for_aws, region, endpoint.as_deref(), credentials);
         let service = service.ok_or_else(|| configuration(format!("the `endpoint` of {user} is not the address of a server")))?;
-        Ok(Self { name: names.1, service, http, clock, random })
+        Ok(Self { name: names.for_people, service, http, clock, random })
     }
 
     pub(crate) fn region(&self) -> &str {

@@ -30,14 +30,13 @@
 //! As in connector [`libsql`](crate::libsql). The binding cannot stop a statement: at the deadline only the waiting ends.
 
 mod address;
-mod call_records;
+mod batch;
 #[cfg(feature = "describe")]
 mod describe;
 mod error_text;
 mod reply;
 mod rest;
 mod statement;
-mod transaction;
 
 use std::rc::Rc;
 
@@ -45,10 +44,20 @@ use millrace_catalogue as catalogue;
 use millrace_core::{
     Result,
     ports::{CallRecord, Clock, Command, Connector, LocalFuture, Query, Random, RecordedWrite},
-    value::Rows,
+    value::{Rows, Value},
 };
 
-use crate::shared::{Retry, StatementFailure, only_reads, own_query, within_limits};
+use crate::{
+    shared::{
+        Effect, Retry, Statement, StatementFailure,
+        batch::write_once,
+        kept, only_reads, own_query,
+        records::{OwnStatements as _, prepare},
+        within_limits,
+    },
+    sqlite_text::records::RECORDS,
+};
+use batch::{Steps, Written};
 
 pub use address::binding;
 pub use error_text::of_message as failure_of_message;
@@ -95,18 +104,57 @@ impl D1 {
     }
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
-        if let Command::Transaction(steps) = query.command {
-            query.without_session(catalogue::D1.name)?;
-            return self.transact(query, steps).await;
+        let written = async |written: &Written<'_>| {
+            let effect = self.admit(query, written)?;
+            let rows = self.retry.run(query, effect, async || self.attempt(query, written).await).await?;
+            within_limits(rows, query, effect)
+        };
+        self.with_written(query, written).await
+    }
+
+    /// Does work with what the author wrote.
+    async fn with_written<T>(&self, query: &Query<'_>, work: impl AsyncFnOnce(&Written<'_>) -> Result<T>) -> Result<T> {
+        query.without_session(catalogue::D1.name)?;
+        let takes_bytes = self.transport.takes_bytes();
+        if let Command::Transaction(bound) = query.command {
+            let steps = Steps::of(&bound)?;
+            return work(&Written::Steps(bound, steps.prepare(&bound, takes_bytes)?)).await;
         }
         let (text, values) = query.statement(catalogue::D1.name)?;
-        let prepared = Prepared::of(text, values, self.transport.takes_bytes())?;
+        work(&Written::Statement(Prepared::of(text, values, takes_bytes)?, text)).await
+    }
+
+    /// What is to be done, unless it writes and the adapter only reads.
+    fn admit(&self, query: &Query<'_>, written: &Written<'_>) -> Result<Effect> {
+        let effect = written.effect();
         if self.read_only {
-            only_reads(query, prepared.effect)?;
+            only_reads(query, effect)?;
         }
-        let attempt = async || self.transport.send(&prepared, query).await?.into_rows(&prepared);
-        let rows = self.retry.run(query, prepared.effect, attempt).await?;
-        within_limits(rows, query, prepared.effect)
+        Ok(effect)
+    }
+
+    async fn write_once(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
+        let written = async |written: &Written<'_>| {
+            let effect = self.admit(query, written)?;
+            let attempt = async || write_once(&mut { self }, &self.retry, query, written, record).await;
+            let write = self.retry.run_safe(query, attempt).await?;
+            let RecordedWrite::Made(rows) = write else { return Ok(write) };
+            if !effect.returns {
+                return Ok(RecordedWrite::Made(rows));
+            }
+            if let Some(kept) = kept(&rows) {
+                let values = RECORDS.keep.values(record, &Value::Bytes(kept));
+                // The change is made: where this fails, its rows are not known to later calls.
+                drop((&mut { self }).run_own(Statement { text: RECORDS.keep.text, values: &values }, query).await);
+            }
+            within_limits(rows, query, effect).map(RecordedWrite::Made)
+        };
+        self.with_written(query, written).await
+    }
+
+    async fn make_records(&self, deadline_ms: u64) -> Result<()> {
+        let query = own_query("SELECT 1", deadline_ms);
+        self.retry.run_safe(&query, async || prepare(&mut { self }, &RECORDS, &query).await).await
     }
 }
 
@@ -116,7 +164,7 @@ impl Connector for D1 {
     }
 
     fn write_once<'a>(&'a self, query: Query<'a>, record: CallRecord<'a>) -> LocalFuture<'a, Result<RecordedWrite>> {
-        Box::pin(async move { self.write_recorded(&query, record).await })
+        Box::pin(async move { self.write_once(&query, record).await })
     }
 
     #[cfg(feature = "describe")]

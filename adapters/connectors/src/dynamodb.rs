@@ -29,12 +29,13 @@ use millrace_core::{
     ErrorKind, Json, Result,
     app::Access,
     ports::{Command, Connection, Connector, LocalFuture, Query},
+    url::scheme_and_rest,
     value::Rows,
 };
 use serde_json::json;
 
 use crate::{
-    aws_server::{Asked, AwsError, AwsPorts, AwsServer, configuration},
+    aws_server::{Asked, AwsError, AwsPorts, AwsServer, ServiceNames, configuration},
     postgres_text::limits,
     shared::{Effect, KnownOptions, Retry, ServerOptions, StatementFailure, max_response_bytes, only_reads, own_query},
 };
@@ -89,7 +90,7 @@ impl DynamoDb {
     pub fn open(connection: &Connection, ports: AwsPorts) -> Result<Self> {
         let mut options = ServerOptions::gather(&KNOWN, Vec::new(), &connection.options)?;
         let text = connection.connection_string.expose().trim();
-        let region = match text.split_once("://") {
+        let region = match scheme_and_rest(text) {
             Some((scheme, region)) if scheme.eq_ignore_ascii_case("dynamodb") => region.trim_end_matches('/'),
             _ => return Err(configuration("the connection string of connector `dynamodb` is not `dynamodb://REGION`".to_owned())),
         };
@@ -99,7 +100,7 @@ impl DynamoDb {
             Some(_) => return Err(options.wrong("consistent_read", "`true` or `false`")),
         };
         let region = Some(region.to_owned()).filter(|region| !region.is_empty());
-        let server = AwsServer::open(("dynamodb", "DynamoDB"), region, &mut options, ports)?;
+        let server = AwsServer::open(ServiceNames { for_aws: "dynamodb", for_people: "DynamoDB" }, region, &mut options, ports)?;
         let retry = Retry::new(server.clock.clone(), server.random.clone());
         Ok(Self { server, consistent, read_only: connection.read_only, retry })
     }

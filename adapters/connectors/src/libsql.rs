@@ -31,11 +31,11 @@
 //! Protocol: <https://github.com/tursodatabase/libsql/blob/main/docs/HRANA_3_SPEC.md>.
 
 mod address;
-mod call_records;
 #[cfg(feature = "describe")]
 mod describe;
 mod hrana;
 mod hrana_error;
+mod records;
 mod transaction;
 
 use std::{cell::Cell, rc::Rc};

@@ -49,8 +49,8 @@ use millrace_core::{
 };
 
 use crate::{
-    shared::{Effect, Pool, Retry, StatementFailure, check_roots, own_query, timed_out, within, within_limits},
-    sockets::{Lifetime, Sockets},
+    shared::{Connections, Effect, Progress, Server, StatementFailure, check_roots, own_query, within, within_limits},
+    sockets::Sockets,
 };
 use address::{Host, MAX_HOSTS, MongoAddress, Seeds};
 use command::Prepared;
@@ -63,18 +63,16 @@ use srv::{Named, Resolver};
 pub struct Mongodb {
     address: MongoAddress,
     read_only: bool,
-    lifetime: Lifetime,
     dialer: Rc<dyn Dialer>,
     clock: Rc<dyn Clock>,
     random: Rc<dyn Random>,
-    retry: Retry,
-    pool: Pool<Session>,
+    connections: Connections<Session>,
     resolver: Resolver,
     /// Who took writes last.
     primary: RefCell<Option<Host>>,
     salted: RefCell<Option<SaltedPassword>>,
     /// How often a server was found to be the primary no more. Connections of before are closed.
-    elections: Cell<u64>,
+    elections: Rc<Cell<u64>>,
 }
 
 /// What a host gives the driver.
@@ -86,14 +84,6 @@ pub struct MongodbPorts {
     pub clock: Rc<dyn Clock>,
     /// Randomness.
     pub random: Rc<dyn Random>,
-}
-
-/// What a call is doing, for the message of a deadline.
-#[derive(Clone, Copy)]
-enum Phase {
-    Waiting,
-    Connecting,
-    Running,
 }
 
 /// What is done on a connection.
@@ -112,19 +102,24 @@ impl Mongodb {
         let address = MongoAddress::parse(connection.connection_string.expose().trim(), &connection.options)?;
         check_roots(connection, sockets, &address.roots)?;
         let MongodbPorts { http, clock, random } = ports;
+        let server = Server {
+            name: "MongoDB",
+            place: None,
+            max_connections: address.max_connections,
+            shared_connections: 0,
+            connect_timeout_ms: address.connect_timeout_ms,
+        };
         Ok(Self {
-            pool: Pool::of(address.max_connections),
+            connections: Connections::new(server, sockets.lifetime, clock.clone(), random.clone()),
             address,
             read_only: connection.read_only,
-            lifetime: sockets.lifetime,
             dialer: sockets.dialer.clone(),
-            retry: Retry::new(clock.clone(), random.clone()),
             resolver: Resolver::new(http, clock.clone()),
             clock,
             random,
             primary: RefCell::new(None),
             salted: RefCell::new(None),
-            elections: Cell::new(0),
+            elections: Rc::default(),
         })
     }
 
@@ -136,60 +131,28 @@ impl Mongodb {
     }
 
     async fn work(&self, query: &Query<'_>, effect: Effect, work: &Work) -> Result<Rows> {
-        let phase = Cell::new(Phase::Waiting);
-        let attempts = self.retry.run(query, effect, async || self.attempt(query, &phase, work).await);
-        within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())))
+        let on_one = async |session: &mut Session, left_ms| {
+            let outcome = match work {
+                Work::Command(prepared) => session.run(prepared, query, &self.address, left_ms).await,
+                Work::Ping => session.ping().await.map(|()| Rows::default()),
+            };
+            if session.is_not_primary {
+                *self.primary.borrow_mut() = None;
+                self.elections.set(self.elections.get() + 1);
+            }
+            outcome
+        };
+        let connect = async |until_ms| self.connect(until_ms).await;
+        let attempt = async |progress: &Progress| self.connections.with_one(query, progress, connect, on_one).await;
+        self.connections.run(query, effect, attempt).await
     }
 
-    async fn attempt(&self, query: &Query<'_>, phase: &Cell<Phase>, work: &Work) -> Result<Rows, StatementFailure> {
-        phase.set(Phase::Waiting);
-        let slot = match self.lifetime {
-            Lifetime::Isolate => Some(self.pool.slot().await),
-            Lifetime::Call => None,
-        };
-        phase.set(Phase::Connecting);
-        let idle = loop {
-            match &slot {
-                Some(slot) => match slot.idle(&*self.clock, query.deadline_ms).await {
-                    Some(session) if session.elections != self.elections.get() => {}
-                    idle => break idle,
-                },
-                None => break None,
-            }
-        };
-        let mut session = match idle {
-            Some(session) => session,
-            None => self.connect(query.deadline_ms).await?,
-        };
-        phase.set(Phase::Running);
-        let left_ms = query.deadline_ms.saturating_sub(self.clock.now_ms());
-        if left_ms == 0 {
-            return Err(StatementFailure::last(timed_out()));
-        }
-        let outcome = match work {
-            Work::Command(prepared) => session.run(prepared, query, &self.address, left_ms).await,
-            Work::Ping => session.ping().await.map(|()| Rows::default()),
-        };
-        if session.is_not_primary {
-            *self.primary.borrow_mut() = None;
-            self.elections.set(self.elections.get() + 1);
-        }
-        if let Some(slot) = slot.filter(|_| session.is_usable) {
-            slot.keep(session, self.clock.now_ms());
-        }
-        outcome
-    }
-
-    async fn connect(&self, deadline_ms: u64) -> Result<Session, StatementFailure> {
-        let until_ms = deadline_ms.min(self.clock.now_ms().saturating_add(self.address.connect_timeout_ms));
-        match within(&*self.clock, until_ms, self.find_primary(until_ms)).await {
-            Some(Err(StatementFailure { error, outcome })) if error.kind == ErrorKind::TimedOut => {
-                // It took all of the time that there is for a connection. The command was not sent, so that nothing about it is unknown.
-                Err(StatementFailure { error: Error { kind: ErrorKind::Unavailable, ..error }, outcome })
-            }
-            Some(outcome) => outcome,
-            None => Err(StatementFailure::not_executed(self.too_late(Phase::Connecting))),
-        }
+    async fn connect(&self, until_ms: u64) -> Result<Session, StatementFailure> {
+        self.find_primary(until_ms).await.map_err(|StatementFailure { error, outcome }| match error.kind {
+            // It took all of the time that there is for a connection. The command was not sent, so that nothing about it is unknown.
+            ErrorKind::TimedOut => StatementFailure { error: Error { kind: ErrorKind::Unavailable, ..error }, outcome },
+            _ => StatementFailure { error, outcome },
+        })
     }
 
     /// Asks one server after the other what it is, and logs in to the one that takes writes.
@@ -212,46 +175,24 @@ impl Mongodb {
             dialer: &*self.dialer,
             random: &*self.random,
         };
-        let mut waiting: Vec<Host> = named.hosts.iter().rev().cloned().collect();
-        waiting.extend(self.primary.borrow().clone());
-        let mut tried: Vec<Host> = Vec::new();
-        let mut failure: Option<StatementFailure> = None;
-        // What only the operator can mend is said, whatever became of the other servers.
-        let mut note = |found: StatementFailure| match &failure {
-            Some(known) if matches!(known.error.kind, ErrorKind::Denied | ErrorKind::Credentials | ErrorKind::Configuration) => {}
-            _ => failure = Some(found),
-        };
-        while let Some(host) = waiting.pop() {
-            if tried.contains(&host) || tried.len() >= 2 * MAX_HOSTS {
-                continue;
-            }
-            let left = waiting.iter().filter(|other| !tried.contains(other) && **other != host).count() as u64 + 1;
+        let mut search = Search::of(&named.hosts, self.primary.borrow().clone());
+        while let Some(host) = search.next() {
             let now_ms = self.clock.now_ms();
-            let share_ms = now_ms + until_ms.saturating_sub(now_ms) / left;
-            tried.push(host.clone());
+            let share_ms = now_ms + until_ms.saturating_sub(now_ms) / search.left(&host);
             let greeted = within(&*self.clock, share_ms, login.greet(&host, share_ms)).await;
             let (mut wire, greeting) = match greeted {
                 Some(Ok(greeted)) => greeted,
                 Some(Err(failed)) => {
-                    note(failed);
+                    search.note(failed);
                     continue;
                 }
                 None => {
-                    note(StatementFailure::not_executed(self.too_late(Phase::Connecting)));
+                    search.note(StatementFailure::not_executed(self.connections.not_connected()));
                     continue;
                 }
             };
             if !greeting.is_primary && !self.address.is_direct {
-                match greeting.primary {
-                    Some(Ok(primary)) => waiting.push(primary),
-                    Some(Err(why)) => {
-                        let message = format!(
-                            "MongoDB names a primary to which the connector does not connect: {why}; name it in the connection string"
-                        );
-                        note(StatementFailure::last(Error::new(ErrorKind::Configuration, message)));
-                    }
-                    None => {}
-                }
+                search.follow(greeting.primary);
                 continue;
             }
             let mut kept = self.salted.borrow().clone();
@@ -259,11 +200,9 @@ impl Mongodb {
             *self.salted.borrow_mut() = kept;
             logged_in?;
             *self.primary.borrow_mut() = Some(host);
-            return Ok(Session::new(wire, self.elections.get()));
+            return Ok(Session::new(wire, self.elections.clone()));
         }
-        Err(failure.unwrap_or_else(|| {
-            StatementFailure::not_executed(Error::new(ErrorKind::Unavailable, "no server of the replica set of MongoDB is its primary"))
-        }))
+        Err(search.failure())
     }
 
     /// Where the user is known.
@@ -271,16 +210,64 @@ impl Mongodb {
         let said = self.address.auth_source.as_deref().or(named.auth_source.as_deref());
         said.or(self.address.database.as_deref()).unwrap_or("admin")
     }
+}
 
-    fn too_late(&self, phase: Phase) -> Error {
-        match phase {
-            Phase::Waiting => {
-                let most = self.address.max_connections;
-                Error::new(ErrorKind::Busy, format!("all {most} connections to MongoDB were in use until the deadline"))
+/// The search for the server that takes writes.
+struct Search {
+    waiting: Vec<Host>,
+    tried: Vec<Host>,
+    failure: Option<StatementFailure>,
+}
+
+impl Search {
+    /// Among these servers, of which `primary` took writes last.
+    fn of(hosts: &[Host], primary: Option<Host>) -> Self {
+        let waiting = hosts.iter().rev().cloned().chain(primary).collect();
+        Self { waiting, tried: Vec::new(), failure: None }
+    }
+
+    /// The next server that was not asked yet.
+    fn next(&mut self) -> Option<Host> {
+        loop {
+            let host = self.waiting.pop()?;
+            if !self.tried.contains(&host) && self.tried.len() < 2 * MAX_HOSTS {
+                self.tried.push(host.clone());
+                return Some(host);
             }
-            Phase::Connecting => Error::new(ErrorKind::Unavailable, "MongoDB did not accept the connection in time"),
-            Phase::Running => timed_out(),
         }
+    }
+
+    /// How many servers there are to ask, with this one.
+    fn left(&self, host: &Host) -> u64 {
+        self.waiting.iter().filter(|other| !self.tried.contains(other) && *other != host).count() as u64 + 1
+    }
+
+    /// Notes why a server was not the one. What only the operator can mend is said, whatever became of
+    /// the other servers.
+    fn note(&mut self, found: StatementFailure) {
+        match &self.failure {
+            Some(known) if matches!(known.error.kind, ErrorKind::Denied | ErrorKind::Credentials | ErrorKind::Configuration) => {}
+            _ => self.failure = Some(found),
+        }
+    }
+
+    /// Goes on with the server that another one names, where it names any.
+    fn follow(&mut self, primary: Option<Result<Host, &'static str>>) {
+        match primary {
+            Some(Ok(primary)) => self.waiting.push(primary),
+            Some(Err(why)) => {
+                let message =
+                    format!("MongoDB names a primary to which the connector does not connect: {why}; name it in the connection string");
+                self.note(StatementFailure::last(Error::new(ErrorKind::Configuration, message)));
+            }
+            None => {}
+        }
+    }
+
+    fn failure(self) -> StatementFailure {
+        self.failure.unwrap_or_else(|| {
+            StatementFailure::not_executed(Error::new(ErrorKind::Unavailable, "no server of the replica set of MongoDB is its primary"))
+        })
     }
 }
 

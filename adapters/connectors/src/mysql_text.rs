@@ -7,24 +7,22 @@
 //! | [`Parameter`] | what a value is to MySQL |
 //! | [`cell`] | what cells are made of |
 //! | [`of_statement`] | what an error means |
-//! | [`transaction`] | the steps of a transaction |
-//! | [`once`] | a write with its record |
-//!
-//! The last two run over a [`Session`], which each of the connectors has a form of.
+//! | [`RECORDS`] | the table of the records of calls |
 
 mod address;
 mod bind;
 pub(crate) mod cell;
-pub(crate) mod once;
+mod records;
 mod server_error;
-mod session;
 mod statement;
-pub(crate) mod transaction;
+mod transaction;
 
 pub(crate) use address::connection_pairs;
 pub(crate) use bind::Parameter;
+pub(crate) use millrace_languages::pieces::is_word;
+pub(crate) use records::RECORDS;
 pub(crate) use server_error::{
     NO_STATEMENT_LEFT, NO_TABLE, ServerError, UNKNOWN_SETTING, UNKNOWN_STATEMENT, number_of, of_login, of_statement,
 };
-pub(crate) use session::{Session, Transaction};
-pub(crate) use statement::{Checked, Token, calls_function, check, is_word, token};
+pub(crate) use statement::{Token, asks_for_inserted, calls_function, check, token};
+pub(crate) use transaction::{Transaction, check_in, lock_wait_ms};

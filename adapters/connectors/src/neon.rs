@@ -26,9 +26,9 @@
 //! Protocol: <https://github.com/neondatabase/serverless>, `proxy/src/serverless` of <https://github.com/neondatabase/neon>.
 
 mod address;
-mod call_records;
 mod kept;
 mod lists;
+mod records;
 mod reply;
 mod step;
 mod transaction;
@@ -50,7 +50,13 @@ use crate::{
         blame_session, check, is_of_statement, limits,
         lists::{Known, ListForm},
     },
-    shared::{Effect, Execution, ReadOnly, Retry, StatementFailure, max_response_bytes, own_query, timed_out},
+    shared::{
+        Effect, Execution, ReadOnly, Retry, StatementFailure,
+        batch::{self, Batches},
+        max_response_bytes, own_query,
+        records::prepare,
+        timed_out,
+    },
 };
 use address::NeonAddress;
 use kept::Kept;
@@ -70,19 +76,9 @@ pub struct Neon {
 }
 
 /// What the author wrote.
-enum Written<'a> {
+pub(crate) enum Written<'a> {
     Statement(Step),
     Transaction(Steps<'a>),
-}
-
-/// What is done in an attempt, and again where that is safe.
-enum Work<'a> {
-    /// Runs what the author wrote.
-    Run(&'a Written<'a>),
-    /// Runs it unless there is a record of its call.
-    Once(&'a Written<'a>, CallRecord<'a>),
-    /// Makes the table of records where it is missing.
-    MakeRecords,
 }
 
 impl Neon {
@@ -104,17 +100,41 @@ impl Neon {
     }
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
-        let run = async |written: &Written<'_>| self.repeat(query, &Work::Run(written)).await;
-        match self.with_written(query, run).await? {
-            RecordedWrite::Made(rows) | RecordedWrite::MadeBefore(rows) => Ok(rows),
-            // Said of records only.
-            RecordedWrite::MadeBeforeUnknown | RecordedWrite::Running => Ok(Rows::default()),
+        let run = async |written: &Written<'_>| {
+            // What the connector writes as a statement that reads is one: its author or the read-only transaction says so.
+            let access = match written {
+                Written::Transaction(steps) if steps.writes() => Access::Write,
+                _ => query.access,
+            };
+            let effect = Effect { reads: access.reads(), returns: true };
+            self.retry.run(&Query { access, ..query.clone() }, effect, async || self.attempt(query, written).await).await
+        };
+        self.with_written(query, run).await
+    }
+
+    async fn write_once(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
+        if self.read_only {
+            return Err(ReadOnly::Adapter.refuse());
         }
+        // What has a record may be sent again whatever became of it.
+        let write = async |written: &Written<'_>| {
+            self.retry.run_safe(query, async || batch::write_once(&mut { self }, &self.retry, query, written, record).await).await
+        };
+        let write = self.with_written(query, write).await?;
+        if let RecordedWrite::Made(rows) = &write {
+            self.store(query, record, rows).await;
+        }
+        Ok(write)
+    }
+
+    async fn make_records(&self, deadline_ms: u64) -> Result<()> {
+        let query = own_query("SELECT 1", deadline_ms);
+        self.retry.run_safe(&query, async || prepare(&mut { self }, &<&Self as Batches>::RECORDS, &query).await).await
     }
 
     /// Does work with what the author wrote, and once more where a list was written for a type that its place does not have any more: a batch that PostgreSQL
     /// refuses has changed nothing.
-    async fn with_written(&self, query: &Query<'_>, work: impl AsyncFn(&Written<'_>) -> Result<RecordedWrite>) -> Result<RecordedWrite> {
+    async fn with_written<T>(&self, query: &Query<'_>, work: impl AsyncFn(&Written<'_>) -> Result<T>) -> Result<T> {
         let mut kept = Vec::new();
         let outcome = work(&self.written(query, &mut kept).await?).await;
         let is_doubtful = |error: &Error| matches!(error.kind, ErrorKind::Data | ErrorKind::Syntax);
@@ -151,29 +171,11 @@ impl Neon {
         Step::of_author(text, &values, has_session).map(Written::Statement)
     }
 
-    /// Attempts, and attempts again where that is safe. What is merely run counts as made.
-    async fn repeat(&self, query: &Query<'_>, work: &Work<'_>) -> Result<RecordedWrite> {
-        // What the connector writes as a statement that reads is one: its author or the read-only transaction says so. What has a record may be
-        // sent again whatever became of it.
-        let access = match work {
-            Work::Run(Written::Transaction(steps)) if steps.writes() => Access::Write,
-            Work::Run(_) => query.access,
-            Work::Once(..) | Work::MakeRecords => Access::Read,
-        };
-        let effect = Effect { reads: access.reads(), returns: true };
-        self.retry.run(&Query { access, ..query.clone() }, effect, async || self.attempt(query, work).await).await
-    }
-
-    async fn attempt(&self, query: &Query<'_>, work: &Work<'_>) -> Result<RecordedWrite, StatementFailure> {
-        let written = match work {
-            Work::Run(written) => *written,
-            Work::Once(written, record) => return self.attempt_recorded(query, written, *record).await,
-            Work::MakeRecords => return self.make_records(query).await.map(|()| RecordedWrite::Made(Rows::default())),
-        };
+    async fn attempt(&self, query: &Query<'_>, written: &Written<'_>) -> Result<Rows, StatementFailure> {
         let before = vec![self.deadline(query, None)?];
         match self.run_written(query, before, written).await {
-            Err(refusal) => Err(self.blame(query, refusal).await),
-            Ok(rows) => Ok(RecordedWrite::Made(rows)),
+            Err(refusal) => Err(self.blame_settings(query, refusal).await),
+            Ok(rows) => Ok(rows),
         }
     }
 
@@ -246,7 +248,7 @@ impl Neon {
 
     /// Finds out whether it was what is set for the call that PostgreSQL refused, and not the statement. What PostgreSQL did not say is nobody's
     /// fault, and where it is not known what was executed, that remains.
-    async fn blame(&self, query: &Query<'_>, refusal: Refusal) -> StatementFailure {
+    async fn blame_settings(&self, query: &Query<'_>, refusal: Refusal) -> StatementFailure {
         let Refusal { failure, said: Some(_), .. } = refusal else { return refusal.failure };
         if failure.outcome != Execution::Final || !is_of_statement(&failure.error) {
             return failure;
@@ -278,11 +280,11 @@ impl Connector for Neon {
     }
 
     fn write_once<'a>(&'a self, query: Query<'a>, record: CallRecord<'a>) -> LocalFuture<'a, Result<RecordedWrite>> {
-        Box::pin(async move { self.write_recorded(&query, record).await })
+        Box::pin(async move { self.write_once(&query, record).await })
     }
 
     fn prepare_records(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
-        Box::pin(async move { self.repeat(&own_query("SELECT 1", deadline_ms), &Work::MakeRecords).await.map(drop) })
+        Box::pin(self.make_records(deadline_ms))
     }
 
     fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {

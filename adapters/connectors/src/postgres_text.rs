@@ -8,21 +8,22 @@
 //! | [`Kind`] | what a cell is, by the number of its type |
 //! | [`of_statement`] | what an error means |
 //! | [`limits`] | when a result is too large |
-//! | [`call_records`] | the table of the records of calls |
+//! | [`RECORDS`] | the table of the records of calls |
 
 mod array;
 mod bind;
-pub(crate) mod call_records;
 mod cell;
 pub(crate) mod limits;
 pub(crate) mod lists;
+mod records;
 mod server_error;
 mod statement;
 
 pub(crate) use bind::{Parameter, type_of};
 pub(crate) use cell::{Kind, Scalar};
+pub(crate) use records::RECORDS;
 pub(crate) use server_error::{ServerError, blame_session, is_of_statement, of_login, of_statement};
-pub(crate) use statement::{after_comment, check, word};
+pub(crate) use statement::{check, word};
 
 /// The number of a type, as `pg_type.dat` has it.
 pub(crate) type Oid = u32;

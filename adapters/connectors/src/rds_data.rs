@@ -22,12 +22,12 @@
 //! Protocol: <https://docs.aws.amazon.com/rdsdataservice/latest/APIReference/Welcome.html>.
 
 mod address;
-mod call_records;
 mod failure;
 mod known_types;
 mod named;
 mod parameter;
 mod reply;
+mod session;
 mod transaction;
 mod types;
 
@@ -37,25 +37,29 @@ use millrace_catalogue::RDS_DATA;
 use millrace_core::{
     Error, ErrorKind, Json, Result,
     app::Access,
-    ports::{BoundStep, BoundTransaction, CallRecord, Command, Connection, Connector, LocalFuture, Query, RecordedWrite, WaitUntil},
+    ports::{Connection, LocalFuture, Query, WaitUntil},
     secret::Secret,
     value::{Rows, Value},
 };
 use serde_json::{Map, json};
 
 use crate::{
-    aws_server::{Asked, AwsError, AwsPorts, AwsServer, configuration},
+    aws_server::{Asked, AwsError, AwsPorts, AwsServer, ServiceNames, configuration},
     postgres_text::{
-        Oid, Parameter, check, limits,
+        self, Oid, Parameter, check, limits,
         lists::{self, Known},
         word,
     },
-    shared::{Effect, KnownOptions, ReadOnly, Retry, ServerOptions, StatementFailure, max_response_bytes, own_query},
+    shared::{
+        Call, Done, KnownOptions, ReadOnly, Records, Retry, ServerOptions, SessionDriver, StatementFailure, StatementNotes, StatementPlace,
+        connector_over_sessions, max_response_bytes,
+    },
 };
 use address::Cluster;
 use failure::Refusal;
 use known_types::{Types, is_unclear};
 use named::Placeholders;
+use session::Session;
 
 const KNOWN: KnownOptions = KnownOptions {
     connector: "rds-data",
@@ -69,6 +73,9 @@ const LONGEST_ANSWER_BYTES: usize = 8 << 20;
 const MAX_VALUES: usize = 65_535;
 /// How long a cluster that wakes up is left alone before it is asked again, in milliseconds.
 const WAKING_MS: u64 = 1_000;
+
+/// The table of the records of calls. Of rows, 700 KB are kept: the API sends 1 MB, and bytes as base64.
+const RECORDS: Records = Records { largest: 700_000, ..postgres_text::RECORDS };
 
 /// A cluster of Aurora.
 pub struct RdsData {
@@ -93,18 +100,6 @@ struct Statement<'a> {
     text: &'a str,
     values: &'a [Value],
     params: Vec<Parameter>,
-}
-
-/// What is done in an attempt, and again where that is safe.
-enum Work<'a> {
-    /// Runs a statement.
-    Run(Statement<'a>),
-    /// Runs the steps of a transaction.
-    Steps(BoundTransaction<'a>),
-    /// Runs either unless there is a record of its call.
-    Once(&'a Self, CallRecord<'a>),
-    /// Makes the table of records where it is missing.
-    MakeRecords,
 }
 
 /// Why an attempt failed.
@@ -198,72 +193,38 @@ impl RdsData {
             configuration(message.to_owned())
         })?;
         let database = options.take("database");
-        let server = AwsServer::open(("rds-data", "the RDS Data API"), Some(cluster.region.clone()), &mut options, ports)?;
+        let server = AwsServer::open(
+            ServiceNames { for_aws: "rds-data", for_people: "the RDS Data API" },
+            Some(cluster.region.clone()),
+            &mut options,
+            ports,
+        )?;
         let retry = Retry::new(server.clock.clone(), server.random.clone());
         let read_only = connection.read_only;
         let api = Rc::new(Api { server, cluster, secret: Secret::new(secret), database, read_only, wait_until });
         Ok(Self { api, read_only, retry, types: Known::default() })
     }
 
-    async fn run(&self, query: &Query<'_>) -> Result<Rows> {
-        let work = Work::of(query)?;
-        match self.repeat(query, &work).await? {
-            RecordedWrite::Made(rows) | RecordedWrite::MadeBefore(rows) => Ok(rows),
-            // Said of records only.
-            RecordedWrite::MadeBeforeUnknown | RecordedWrite::Running => Ok(Rows::default()),
-        }
-    }
-
-    /// Attempts, and attempts again where that is safe. What is merely run counts as made.
-    async fn repeat(&self, query: &Query<'_>, work: &Work<'_>) -> Result<RecordedWrite> {
-        // What the connector writes as a statement that reads is one: its author or the read-only transaction says so. What has a record may be
-        // sent again whatever became of it.
-        let access = match work {
-            Work::Run(_) => query.access,
-            Work::Steps(_) if query.is_guarded() => query.access,
-            Work::Steps(steps) => steps.access(),
-            Work::Once(..) | Work::MakeRecords => Access::Read,
-        };
-        let effect = Effect { reads: access.reads(), returns: true };
-        let query = &Query { access, ..query.clone() };
-        self.retry.run(query, effect, async || self.attempt_typed(query, work).await).await
-    }
-
-    /// Attempts, and once more for each statement whose types have to be found out.
-    async fn attempt_typed(&self, query: &Query<'_>, work: &Work<'_>) -> Result<RecordedWrite, StatementFailure> {
+    /// Attempts a call, and once more for each statement whose types have to be found out.
+    async fn attempt_typed(&self, call: &Call<'_>) -> Result<Done, StatementFailure> {
         let mut unclear = None;
         loop {
-            let failed = match self.attempt(query, work, unclear.take()).await {
-                Ok(write) => return Ok(write),
-                Err(failed) => failed,
+            let mut session = Session::new(self, unclear.take());
+            let failure = match call.on(&mut session, &RECORDS).await {
+                Ok(done) => return Ok(done),
+                Err(failure) => failure,
             };
-            match failed.unclear {
-                None => return Err(failed.refusal.failure),
-                Some(statement) if matches!(work, Work::Run(_)) && self.is_alone(query) => self.learn(query, &statement).await?,
+            match session.refused.take() {
+                None => return Err(failure),
+                Some(statement) if call.is_alone() && self.is_alone(&call.query) => self.learn(&call.query, &statement).await?,
                 statement => unclear = statement,
             }
-        }
-    }
-
-    /// Attempts once. The types of what is `unclear` are found out in the transaction, before it is run.
-    async fn attempt(&self, query: &Query<'_>, work: &Work<'_>, unclear: Option<Unclear>) -> Result<RecordedWrite, Failed> {
-        match work {
-            Work::Run(statement) if self.is_alone(query) => self.read(query, statement).await.map(RecordedWrite::Made),
-            Work::Run(_) | Work::Steps(_) => self.transact(query, work, unclear).await.map(RecordedWrite::Made),
-            Work::Once(work, record) => self.attempt_recorded(query, work, *record, unclear).await,
-            Work::MakeRecords => Ok(self.make_records(query).await.map(|()| RecordedWrite::Made(Rows::default()))?),
         }
     }
 
     /// Whether a statement needs no transaction: nothing is set for it, and it writes nothing.
     fn is_alone(&self, query: &Query<'_>) -> bool {
         query.access == Access::Read && query.session.is_empty() && !self.read_only
-    }
-
-    /// Runs a statement that reads.
-    async fn read(&self, query: &Query<'_>, statement: &Statement<'_>) -> Result<Rows, Failed> {
-        let reply = self.execute(query, None, statement, false).await?;
-        Ok(reply::rows_of(reply, query)?)
     }
 
     /// Runs a statement, in the transaction of this name or alone. `is_clear`: its types were found out just before, and stay as they are.
@@ -303,32 +264,6 @@ impl RdsData {
 /// The types that values are declared with.
 fn oids(params: &[Parameter]) -> impl Iterator<Item = Oid> + Clone {
     params.iter().map(|param| param.oid)
-}
-
-/// Looks at the statements before anything is sent.
-///
-/// # Errors
-/// Those of [`check`], with the name of the step.
-fn check_steps(steps: &BoundTransaction<'_>, has_session: bool) -> Result<()> {
-    let check =
-        |(place, step): (usize, &BoundStep<'_>)| check(RDS_DATA.name, &step.text, has_session).map_err(|error| steps.of_step(place, error));
-    steps.steps.iter().enumerate().try_for_each(check)
-}
-
-impl<'a> Work<'a> {
-    fn of(query: &Query<'a>) -> Result<Self> {
-        let has_session = !query.session.is_empty();
-        Ok(match query.command {
-            Command::Transaction(steps) => {
-                check_steps(&steps, has_session)?;
-                Self::Steps(steps)
-            }
-            _ => {
-                let (text, values) = query.command.statement(RDS_DATA.name)?;
-                Self::Run(Statement::of_author(text, values, has_session)?)
-            }
-        })
-    }
 }
 
 impl Api {
@@ -374,20 +309,21 @@ impl Api {
     }
 }
 
-impl Connector for RdsData {
-    fn query<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Rows>> {
-        Box::pin(async move { self.run(&query).await })
+impl SessionDriver for RdsData {
+    const NAME: &'static str = RDS_DATA.name;
+
+    fn is_read_only(&self) -> bool {
+        self.read_only
     }
 
-    fn write_once<'a>(&'a self, query: Query<'a>, record: CallRecord<'a>) -> LocalFuture<'a, Result<RecordedWrite>> {
-        Box::pin(async move { self.write_recorded(&query, record).await })
+    fn check(&self, text: &str, values: &[Value], query: &Query<'_>, _place: StatementPlace) -> Result<StatementNotes> {
+        Statement::of_author(text, values, !query.session.is_empty())?;
+        Ok(StatementNotes::default())
     }
 
-    fn prepare_records(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
-        Box::pin(async move { self.repeat(&own_query("SELECT 1", deadline_ms), &Work::MakeRecords).await.map(drop) })
-    }
-
-    fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
-        Box::pin(async move { self.run(&own_query("SELECT 1", deadline_ms)).await.map(drop) })
+    async fn attempt(&self, call: Call<'_>) -> Result<Done> {
+        self.retry.run(&call.query, call.effect(), async || self.attempt_typed(&call).await).await
     }
 }
+
+connector_over_sessions!(RdsData);

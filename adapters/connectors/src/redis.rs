@@ -45,7 +45,7 @@ use millrace_redis::{KnownServer, Limits, Link, LoginError, REDIS_SERVER, RedisA
 
 use crate::{
     redis_commands::{ErrorPlace, PING, Prepared, failure_of, rows_of},
-    shared::{Pool, Pooled, Retry, StatementFailure, own_query, timed_out, within, within_limits},
+    shared::{Connections, Pooled, Progress, Server, StatementFailure, own_query, within_limits},
     sockets::{Lifetime, Sockets},
 };
 use settings::RedisSettings;
@@ -59,9 +59,8 @@ pub struct Redis {
     lifetime: Lifetime,
     dialer: Rc<dyn Dialer>,
     clock: Rc<dyn Clock>,
-    retry: Retry,
     known: KnownServer,
-    pool: Pool<Link>,
+    connections: Connections<Link>,
     /// `None` where every command has a connection to itself.
     reads: Option<SharedReads>,
 }
@@ -75,14 +74,19 @@ impl Pooled for Link {
         let reply = self.exchange(&[PING.as_bytes()], Limits { bytes: 0, lists: false }).await;
         reply.is_ok_and(|reply| reply == Reply::Status("PONG".to_owned()))
     }
+
+    fn is_usable(&self) -> bool {
+        self.is_in_step()
+    }
 }
 
-/// What a call is doing, for the message of a deadline.
-#[derive(Clone, Copy)]
-enum Phase {
-    Waiting,
-    Connecting,
-    Running,
+/// A command on its way to the server.
+struct Sent<'a> {
+    words: Vec<&'a [u8]>,
+    limits: Limits,
+    prepared: &'a Prepared,
+    query: &'a Query<'a>,
+    progress: &'a Progress,
 }
 
 impl Redis {
@@ -103,15 +107,21 @@ impl Redis {
         }
         // One of the connections is for what shares it.
         let shares = sockets.lifetime == Lifetime::Isolate && settings.max_connections > 1;
+        let server = Server {
+            name: REDIS_SERVER,
+            place: Some(address.place()),
+            max_connections: settings.max_connections,
+            shared_connections: usize::from(shares),
+            connect_timeout_ms: settings.connect_timeout_ms,
+        };
         Ok(Self {
-            pool: Pool::of(settings.max_connections - usize::from(shares)),
+            connections: Connections::new(server, sockets.lifetime, clock.clone(), random),
             reads: shares.then(SharedReads::default),
             address,
             settings,
             read_only: connection.read_only,
             lifetime: sockets.lifetime,
             dialer: sockets.dialer.clone(),
-            retry: Retry::new(clock.clone(), random),
             clock,
             known: KnownServer::default(),
         })
@@ -119,36 +129,32 @@ impl Redis {
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
         let prepared = Prepared::of(query, REDIS.name, &self.settings.allow, self.read_only)?;
-        let phase = Cell::new(Phase::Waiting);
         let may_share = Cell::new(prepared.effect().reads && query.access == Access::Read);
-        let attempts = self.retry.run(query, prepared.effect(), async || self.attempt(&prepared, query, &phase, &may_share).await);
-        let rows = within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())))?;
+        let attempt = async |progress: &Progress| {
+            let words = prepared.words.iter().map(Vec::as_slice).collect();
+            let limits = Limits { bytes: query.max_bytes, lists: true };
+            self.attempt(&Sent { words, limits, prepared: &prepared, query, progress }, &may_share).await
+        };
+        let rows = self.connections.run(query, prepared.effect(), attempt).await?;
         within_limits(rows, query, prepared.effect())
     }
 
-    async fn attempt(
-        &self,
-        prepared: &Prepared,
-        query: &Query<'_>,
-        phase: &Cell<Phase>,
-        may_share: &Cell<bool>,
-    ) -> Result<Rows, StatementFailure> {
-        let words: Vec<&[u8]> = prepared.words.iter().map(Vec::as_slice).collect();
-        let limits = Limits { bytes: query.max_bytes, lists: true };
+    async fn attempt(&self, sent: &Sent<'_>, may_share: &Cell<bool>) -> Result<Rows, StatementFailure> {
         let reads = self.reads.as_ref().filter(|_| may_share.get());
         let shared = match reads {
-            Some(reads) => self.together(reads, (&words, limits), prepared, query, phase).await,
+            Some(reads) => self.together(reads, sent).await,
             None => Ok(None),
         };
         // What goes wrong with a connection that is shared may be because of another call: the next attempt does not depend on any.
         let shared = shared.inspect_err(|_| may_share.set(false))?;
         let reply = match shared {
             Some(reply) => reply,
-            None => self.alone((&words, limits), prepared, query, phase).await?,
+            None => self.alone(sent).await?,
         };
+        let prepared = sent.prepared;
         let (place, words) = match reply {
             Reply::Error(words) => (ErrorPlace::Reply, words),
-            reply => match rows_of(prepared, reply, query.max_rows) {
+            reply => match rows_of(prepared, reply, sent.query.max_rows) {
                 Ok(Ok(rows)) => return Ok(rows),
                 Ok(Err(words)) => (ErrorPlace::Element, words),
                 Err(error) => return Err(StatementFailure::last(prepared.after_reply(error))),
@@ -157,94 +163,52 @@ impl Redis {
         Err(failure_of(prepared, place, REDIS_SERVER, &words))
     }
 
-    /// The command on its way from here on.
-    fn begin(&self, query: &Query<'_>, phase: &Cell<Phase>) -> Result<(), StatementFailure> {
-        phase.set(Phase::Running);
-        if self.clock.now_ms() >= query.deadline_ms {
-            return Err(StatementFailure::last(timed_out()));
-        }
-        Ok(())
-    }
-
     /// Sends a command over a connection that no other call uses meanwhile.
-    async fn alone(
-        &self,
-        (words, limits): (&[&[u8]], Limits),
-        prepared: &Prepared,
-        query: &Query<'_>,
-        phase: &Cell<Phase>,
-    ) -> Result<Reply, StatementFailure> {
-        phase.set(Phase::Waiting);
-        let slot = match self.lifetime {
-            Lifetime::Isolate => Some(self.pool.slot().await),
-            Lifetime::Call => None,
-        };
-        phase.set(Phase::Connecting);
-        let idle = match &slot {
-            Some(slot) => slot.idle(&*self.clock, query.deadline_ms).await,
-            None => None,
-        };
-        let mut link = match idle {
-            Some(link) => link,
-            None => self.connect(prepared, query.deadline_ms).await?,
-        };
-        self.begin(query, phase)?;
-        // Whatever fails from here on, the connection is dropped, and with that closed.
-        let reply = link.exchange(words, limits).await.map_err(|error| of_reply(prepared, error))?;
-        if let Some(slot) = slot {
-            slot.keep(link, self.clock.now_ms());
-        }
-        Ok(reply)
+    async fn alone(&self, sent: &Sent<'_>) -> Result<Reply, StatementFailure> {
+        let connect = async |until_ms| self.connect(sent.prepared, until_ms).await;
+        let work = async |link: &mut Link, _| link.exchange(&sent.words, sent.limits).await.map_err(|error| of_reply(sent.prepared, error));
+        self.connections.with_one(sent.query, sent.progress, connect, work).await
     }
 
     /// Sends a command over the connection that reads share. `None` where it has to go alone.
-    async fn together(
-        &self,
-        reads: &SharedReads,
-        (words, limits): (&[&[u8]], Limits),
-        prepared: &Prepared,
-        query: &Query<'_>,
-        phase: &Cell<Phase>,
-    ) -> Result<Option<Reply>, StatementFailure> {
+    async fn together(&self, reads: &SharedReads, sent: &Sent<'_>) -> Result<Option<Reply>, StatementFailure> {
         loop {
-            let found = reads.link(&*self.clock, query.deadline_ms).await;
+            let found = reads.link(&*self.clock, sent.query.deadline_ms).await;
             let is_new = found.is_none();
             let link = match found {
                 Some(link) => link,
                 None => {
                     let Some(opening) = reads.open() else { return Ok(None) };
-                    phase.set(Phase::Connecting);
-                    opening.done(self.connect(prepared, query.deadline_ms).await?, self.clock.now_ms())
+                    let connect = async |until_ms| self.connect(sent.prepared, until_ms).await;
+                    let made = self.connections.connect(sent.query.deadline_ms, sent.progress, connect).await?;
+                    opening.done(made, self.clock.now_ms())
                 }
             };
-            self.begin(query, phase)?;
-            match link.exchange(words, limits).await {
+            self.connections.begin(sent.query, sent.progress)?;
+            match link.exchange(&sent.words, sent.limits).await {
                 Ok(reply) => return Ok(Some(reply)),
                 // The server closed it while nobody used it: another one is made.
                 Err(SharedFailure::NotSent(_)) if !is_new => {}
                 Err(SharedFailure::NotSent(_)) => return Ok(None),
-                Err(SharedFailure::Unknown(error) | SharedFailure::Reply(error)) => return Err(of_reply(prepared, error)),
+                Err(SharedFailure::Unknown(error) | SharedFailure::Reply(error)) => return Err(of_reply(sent.prepared, error)),
             }
         }
     }
 
-    async fn connect(&self, prepared: &Prepared, deadline_ms: u64) -> Result<Link, StatementFailure> {
-        let until_ms = deadline_ms.min(self.clock.now_ms().saturating_add(self.settings.connect_timeout_ms));
+    async fn connect(&self, prepared: &Prepared, until_ms: u64) -> Result<Link, StatementFailure> {
         let purpose = match self.lifetime {
             Lifetime::Isolate => Use::Many,
             Lifetime::Call => Use::One,
         };
-        match within(&*self.clock, until_ms, connect(&self.address, &self.known, purpose, &*self.dialer, until_ms)).await {
-            Some(Ok(link)) => Ok(link),
-            Some(Err(LoginError::Refused(words))) => Err(self.not_let_in(prepared, &words)),
-            Some(Err(LoginError::Failed(error))) => Err(match error.kind {
+        connect(&self.address, &self.known, purpose, &*self.dialer, until_ms).await.map_err(|error| match error {
+            LoginError::Refused(words) => self.not_let_in(prepared, &words),
+            LoginError::Failed(error) => match error.kind {
                 ErrorKind::Unavailable => StatementFailure::not_executed(error),
                 // It took all of the time that there is for a connection. The command was not sent, so that nothing about it is unknown.
                 ErrorKind::TimedOut => StatementFailure::last(Error { kind: ErrorKind::Unavailable, ..error }),
                 _ => StatementFailure::last(error),
-            }),
-            None => Err(StatementFailure::not_executed(self.too_late(Phase::Connecting))),
-        }
+            },
+        })
     }
 
     /// What an error at the login means: of the command nothing has been sent.
@@ -269,18 +233,6 @@ impl Redis {
                 last(ErrorKind::Protocol, "rejected the login")
             }
             StatementFailure { error, outcome } => StatementFailure { error: error.at(&self.address.place()), outcome },
-        }
-    }
-
-    fn too_late(&self, phase: Phase) -> Error {
-        match phase {
-            Phase::Waiting => {
-                let most = self.settings.max_connections;
-                Error::new(ErrorKind::Busy, format!("all {most} connections to {REDIS_SERVER} were in use until the deadline"))
-            }
-            Phase::Connecting => Error::new(ErrorKind::Unavailable, format!("{REDIS_SERVER} did not accept the connection in time"))
-                .at(&self.address.place()),
-            Phase::Running => timed_out(),
         }
     }
 }

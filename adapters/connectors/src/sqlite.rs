@@ -47,7 +47,6 @@
 //! Protocol: <https://sqlite.org/c3ref/intro.html>. Guarded as <https://sqlite.org/security.html> advises.
 
 mod authorizer;
-mod call_records;
 mod deadline;
 mod file;
 mod functions;
@@ -62,22 +61,29 @@ mod setup;
 mod sqlite_error;
 mod statement_cache;
 mod value;
+mod work;
 
 pub use seed::is_of_seed;
 
 use std::{cell::RefCell, path::Path, rc::Rc};
 
+use millrace_catalogue::SQLITE;
 use millrace_core::{
     Error, ErrorKind, Result,
-    ports::{CallRecord, Clock, Connection, Connector, LocalFuture, Query, RecordedWrite},
-    value::Rows,
+    ports::{Clock, Connection, LocalFuture, Query},
+    value::{Rows, Value},
 };
 
+use crate::{
+    shared::{Call, Done, ReadOnly, SessionDriver, StatementNotes, StatementPlace, connector_over_sessions},
+    sqlite_text::{check, records::RECORDS},
+};
 use deadline::Until;
 use location::Location;
 use options::Options;
 use session::Session;
 use setup::Setup;
+use work::{Work, outcome};
 
 /// The longest pause between two attempts at a locked database.
 const LONGEST_PAUSE_MS: u64 = 32;
@@ -164,25 +170,39 @@ impl Sqlite {
     }
 }
 
-impl Connector for Sqlite {
-    fn query<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Rows>> {
-        Box::pin(async move { self.patiently(Until::of(&query), |session| session.run(&query)).await })
+impl SessionDriver for Sqlite {
+    const NAME: &'static str = SQLITE.name;
+
+    fn is_read_only(&self) -> bool {
+        self.setup.read_only
     }
 
-    fn write_once<'a>(&'a self, query: Query<'a>, record: CallRecord<'a>) -> LocalFuture<'a, Result<RecordedWrite>> {
-        Box::pin(async move { self.patiently(Until::of(&query), |session| session.write_once(&query, record)).await })
+    fn check(&self, text: &str, _values: &[Value], query: &Query<'_>, place: StatementPlace) -> Result<StatementNotes> {
+        query.without_session(SQLITE.name)?;
+        // Some of what is refused is refused at its first step only, where the transaction would hide why. By itself, the authorizer
+        // sees it.
+        if place != StatementPlace::Alone {
+            check(text, SQLITE.name)?;
+        }
+        if place == (StatementPlace::Step { writes: true }) && self.setup.read_only {
+            return Err(ReadOnly::Adapter.refuse());
+        }
+        Ok(StatementNotes::default())
+    }
+
+    async fn attempt(&self, call: Call<'_>) -> Result<Done> {
+        let attempt = |session: &mut Session| outcome(call.on(&mut Work::new(session, &self.clock), &RECORDS));
+        self.patiently(Until::of(&call.query), attempt).await
     }
 
     #[cfg(feature = "describe")]
-    fn describe<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Option<Vec<millrace_core::ports::Column>>>> {
-        Box::pin(async move { self.patiently(Until::of(&query), |session| session.describe(&query)).await.map(Some) })
+    async fn describe_columns(&self, query: &Query<'_>) -> Result<Option<Vec<millrace_core::ports::Column>>> {
+        self.patiently(Until::of(query), |session| session.describe(query)).await.map(Some)
     }
 
-    fn prepare_records(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
-        Box::pin(self.patiently(Until { deadline_ms, caller: None }, |session| session.prepare_records()))
-    }
-
-    fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
-        Box::pin(self.patiently(Until { deadline_ms, caller: None }, |session| session.ping()))
+    async fn ask(&self, deadline_ms: u64) -> Result<()> {
+        self.patiently(Until { deadline_ms, caller: None }, |session| session.ping()).await
     }
 }
+
+connector_over_sessions!(Sqlite);

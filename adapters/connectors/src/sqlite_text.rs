@@ -8,19 +8,19 @@
 //! | [`error`] | what SQLite's error codes and words mean |
 //! | [`expectation`] | what is expected of a step of a transaction, as a statement |
 //! | [`description`] | what the declared types of columns say |
-//! | [`call_records`] | the table of the records of calls |
+//! | [`records`] | the table of the records of calls |
 //!
 //! The embedded engine asks its authorizer instead of [`check`], which sees more than words; the rules are the same, and one table of
 //! statements tests all drivers.
 
 mod bound;
-pub(crate) mod call_records;
 #[cfg(feature = "describe")]
 pub(crate) mod description;
 pub(crate) mod error;
 pub(crate) mod expectation;
 mod json_array;
 mod placeholder;
+pub(crate) mod records;
 mod statement;
 mod token;
 

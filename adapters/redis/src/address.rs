@@ -4,7 +4,7 @@ use millrace_core::{
     Error, ErrorKind, Result,
     ports::Roots,
     secret::Secret,
-    url::{Url, percent_decoded},
+    url::{Url, percent_decoded, scheme_and_rest},
 };
 
 /// The port where the address names none.
@@ -75,7 +75,7 @@ impl RedisAddress {
     /// As [`parse`](Self::parse).
     pub fn read(subject: &str, text: &str) -> Result<Self> {
         let wrong = |what: &str| wrong(subject, what);
-        let tls = match text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase()).as_deref() {
+        let tls = match scheme_and_rest(text).map(|(scheme, _)| scheme.to_ascii_lowercase()).as_deref() {
             Some("redis") => false,
             Some("rediss") => true,
             _ => return Err(wrong("begins with neither `redis://` nor `rediss://`")),

@@ -51,6 +51,8 @@ pub enum Use {
 pub struct Link {
     pub(crate) stream: Box<dyn ByteStream>,
     pub(crate) protocol: Protocol,
+    /// All that was sent was answered.
+    pub(crate) is_in_step: bool,
 }
 
 impl Link {
@@ -60,10 +62,18 @@ impl Link {
     /// [`Unavailable`](ErrorKind::Unavailable) where the connection broke or ended, [`Protocol`](ErrorKind::Protocol) for what is not one reply,
     /// [`TooLarge`](ErrorKind::TooLarge). The connection is of no use afterwards, and nobody knows whether the command was carried out.
     pub async fn exchange(&mut self, words: &[&[u8]], limits: Limits) -> Result<Reply> {
+        self.is_in_step = false;
         let mut replies = Replies::to(&mut *self.stream, &[words], self.protocol, limits).await?;
         let reply = replies.next().await?;
         replies.end().await?;
+        self.is_in_step = true;
         Ok(reply)
+    }
+
+    /// Whether it can be used for another command.
+    #[must_use]
+    pub const fn is_in_step(&self) -> bool {
+        self.is_in_step
     }
 
     /// Whether nothing came since the last reply, as it must be.
@@ -133,7 +143,7 @@ pub async fn connect(
     {
         doubt.end(outcome.as_ref().is_ok_and(|protocol| *protocol == Protocol::Resp2));
     }
-    Ok(Link { stream, protocol: outcome? })
+    Ok(Link { stream, protocol: outcome?, is_in_step: true })
 }
 
 /// Marks a server as one without `HELLO`, unless it is known to have it.

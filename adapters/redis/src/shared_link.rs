@@ -421,7 +421,7 @@ mod tests {
     }
 
     fn link(wire: &Rc<RefCell<Wire>>) -> SharedLink {
-        SharedLink::new(Link { stream: Box::new(End(wire.clone())), protocol: Protocol::Resp3 })
+        SharedLink::new(Link { stream: Box::new(End(wire.clone())), protocol: Protocol::Resp3, is_in_step: true })
     }
 
     impl<'a> Bench<'a> {

@@ -15,6 +15,7 @@ use millrace_core::{
     ErrorKind, Json,
     headers::Headers,
     ports::{Claims, Clock, HttpClient, HttpRequest, HttpResponse, Introspection, TokenPolicy, TokenRefusal},
+    url::percent_coded_except,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -205,15 +206,7 @@ fn answer(response: &HttpResponse) -> Result<Option<Claims>, TokenRefusal> {
 
 /// A text in a form: `application/x-www-form-urlencoded`.
 fn encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'*' => encoded.push(char::from(byte)),
-            b' ' => encoded.push('+'),
-            other => encoded.push_str(&format!("%{other:02X}")),
-        }
-    }
-    encoded
+    percent_coded_except(text.as_bytes(), b"-._* ").replace(' ', "+")
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use millrace_core::{
     Error, ErrorKind, Json,
     headers::Headers,
     ports::{HttpClient, HttpRequest, HttpResponse},
-    url::Url,
+    url::{Url, scheme_and_rest},
 };
 
 use crate::{
@@ -94,7 +94,7 @@ async fn key_set_url(http: &dyn HttpClient, issuer: &str, deadline_ms: u64) -> R
         return lasting(format!("the issuer {why}, so its metadata cannot be found; set `jwks`, `keys` or `secret`"));
     }
     let base = issuer.trim_end_matches('/');
-    let (scheme, rest) = base.split_once("://").unwrap_or(("https", base));
+    let (scheme, rest) = scheme_and_rest(base).unwrap_or(("https", base));
     let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let places = [
         format!("{base}/.well-known/openid-configuration"),
@@ -160,7 +160,7 @@ async fn get(http: &dyn HttpClient, mut url: String, most: usize, deadline_ms: u
 /// Where a redirect leads, unless that is another server.
 fn next(url: &str, location: &str) -> Option<String> {
     let start = |url: &str| {
-        let (scheme, rest) = url.split_once("://")?;
+        let (scheme, rest) = scheme_and_rest(url)?;
         let authority = rest.split(['/', '?', '#']).next()?;
         Some(format!("{scheme}://{authority}").to_ascii_lowercase())
     };

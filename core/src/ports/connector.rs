@@ -123,6 +123,14 @@ pub struct SessionSetting {
 }
 
 impl<'a> Query<'a> {
+    /// A command that only reads, without a session, whose result has at most so many rows and bytes
+    /// of cells. What is different of a query is written over this one, so that a new member has one
+    /// default.
+    #[must_use]
+    pub const fn reading(command: Command<'a>, deadline_ms: u64, max_rows: usize, max_bytes: usize) -> Self {
+        Self { command, session: &[], access: Access::Read, deadline_ms, max_rows, on_too_many: OnTooMany::Error, max_bytes, caller: None }
+    }
+
     /// Whether rows beyond [`max_rows`](Self::max_rows) are left out, and the result is marked as truncated. A result of a command that writes is
     /// never cut: what it changed should not be half reported.
     #[must_use]

@@ -5,11 +5,10 @@ use alloc::{
     vec::Vec,
 };
 
-use super::{
-    Flaw, Judged, OF_A_SESSION, Parameter, READS, WRITES, What,
-    cut::{self, Kind, Token},
-    is_sent, reads_elsewhere, shown,
-};
+use core::ops::Range;
+
+use super::{ClickHouse, Flaw, Judged, OF_A_SESSION, Parameter, READS, WRITES, What, is_sent, reads_elsewhere, shown};
+use crate::lex::{Kind, Lexer, Token, Unread};
 
 /// What may follow `WITH` behind a column of `GROUP BY` or `ORDER BY`, and begins no statement.
 const OF_GROUPS: [&str; 5] = ["CUBE", "FILL", "ROLLUP", "TIES", "TOTALS"];
@@ -149,9 +148,6 @@ fn look<'a>(text: &'a str, is_callers: &dyn Fn(usize) -> bool) -> Result<(Judged
         }
         let before = at.wrapping_sub(1);
         if let Some(name) = name_at(text, token) {
-            if name.contains(['\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}']) && token.kind == Kind::Word {
-                flaws.push(flaw(What::Curly, at));
-            }
             if is_alias(text, &tokens, at) {
                 aliases.push(name);
             }
@@ -211,7 +207,7 @@ fn look<'a>(text: &'a str, is_callers: &dyn Fn(usize) -> bool) -> Result<(Judged
                 }
             }
             Kind::Parameter => {
-                let Some((name, kind)) = cut::parameter(text, token.range.start) else { continue };
+                let Some((name, kind)) = parameter(text, token.range.start) else { continue };
                 let (Some(name), Some(written)) = (text.get(name), text.get(kind.clone())) else { continue };
                 if is_identifier(written) {
                     flaws.push(flaw(What::Identifier(shown(name)), at));
@@ -221,14 +217,14 @@ fn look<'a>(text: &'a str, is_callers: &dyn Fn(usize) -> bool) -> Result<(Judged
                 flaws.extend(misplaced(&place).map(|what| flaw(what, at)));
             }
             // Placeholders in literals, too: the whole of the literal is a value then.
-            Kind::Mark | Kind::Literal | Kind::Quoted => {
+            Kind::Mark | Kind::Literal { .. } | Kind::Dollar | Kind::Quoted => {
                 let marked = text.get(token.range.clone()).is_some_and(|own| own.contains('\0'));
                 if marked && token.range.clone().any(|byte| text.as_bytes().get(byte) == Some(&0) && is_callers(byte)) {
                     has_values = true;
                     flaws.extend(misplaced(&place).map(|what| flaw(what, at)));
                 }
             }
-            Kind::Number | Kind::Sign(_) => {}
+            Kind::Number | Kind::Sign(_) | Kind::Space | Kind::Comment { .. } => {}
         }
     }
     if has_values {
@@ -241,8 +237,10 @@ fn look<'a>(text: &'a str, is_callers: &dyn Fn(usize) -> bool) -> Result<(Judged
 
 /// Whether a type is that of names. Comments around it are none of it; a type that is cut in two by one is no other.
 fn is_identifier(kind: &str) -> bool {
-    let first = cut::next(kind, &mut 0);
-    first.map_or(true, |first| first.and_then(|token| name_at(kind, &token)).is_none_or(|name| name.eq_ignore_ascii_case("Identifier")))
+    match tokens(kind).as_deref() {
+        Ok([first, ..]) => name_at(kind, first).is_none_or(|name| name.eq_ignore_ascii_case("Identifier")),
+        Ok([]) | Err(_) => true,
+    }
 }
 
 /// Whether a name is one that the statement gives to an expression: after `AS`, before `AS (` of a subquery, or after what ends an expression.
@@ -258,7 +256,8 @@ fn is_alias(text: &str, tokens: &[Token], at: usize) -> bool {
     let follows = tokens.get(before).is_some_and(|token| match token.kind {
         Kind::Sign(sign) => matches!(sign, b')' | b']' | b'}'),
         Kind::Word => is(before, "AS") || !is_keyword(before),
-        Kind::Quoted | Kind::Literal | Kind::Number | Kind::Parameter | Kind::Mark => true,
+        Kind::Quoted | Kind::Literal { .. } | Kind::Dollar | Kind::Number | Kind::Parameter | Kind::Mark => true,
+        Kind::Space | Kind::Comment { .. } => false,
     });
     names_query || follows
 }
@@ -286,7 +285,7 @@ fn setting(text: &str, tokens: &[Token], at: usize) -> Option<(String, usize)> {
         // The value of a list, a map or a function goes on to where its brackets close.
         let (mut value, mut open) = (end + 1 + usize::from(is_signed), 0_usize);
         loop {
-            match tokens.get(value).map(|token| token.kind) {
+            match tokens.get(value).map(|token| &token.kind) {
                 None => break,
                 Some(Kind::Sign(b'(' | b'[' | b'{')) => open += 1,
                 Some(Kind::Sign(b')' | b']' | b'}')) => open = open.saturating_sub(1),
@@ -311,19 +310,38 @@ fn misplaced(place: &Place) -> Option<What> {
 
 /// Whether a word `FORMAT` begins the clause: the name of a format follows it, and then nothing but settings. In an `INSERT` data follow.
 fn is_format(tokens: &[Token], at: usize, inserts: bool) -> bool {
-    let kind = |at: usize| tokens.get(at).map(|token| token.kind);
+    let kind = |at: usize| tokens.get(at).map(|token| &token.kind);
     let named = matches!(kind(at + 1), Some(Kind::Word | Kind::Quoted));
     let ends = matches!(kind(at + 2), None | Some(Kind::Sign(b';' | b')')));
     named && (ends || inserts || matches!(kind(at + 2), Some(Kind::Word)) && matches!(kind(at + 4), Some(Kind::Sign(b'='))))
 }
 
+/// The tokens of a statement; blanks and comments are left out.
 fn tokens(text: &str) -> Result<Vec<Token>, Flaw> {
-    let (mut tokens, mut at) = (Vec::new(), 0);
-    loop {
-        match cut::next(text, &mut at) {
-            Ok(Some(token)) => tokens.push(token),
-            Ok(None) => return Ok(tokens),
-            Err(unclosed) => return Err(Flaw { what: What::Unclosed(unclosed.what), range: unclosed.at..unclosed.at + 1 }),
+    let mut tokens = Vec::new();
+    for cut in Lexer::<ClickHouse>::new(text) {
+        match cut {
+            Ok(Token { kind: Kind::Space | Kind::Comment { .. }, .. }) => {}
+            Ok(token) => tokens.push(token),
+            Err(Unread::Unclosed { what, range }) => return Err(Flaw { what: What::Unclosed(what), range: range.start..range.start + 1 }),
+            Err(Unread::Stray { character: '\u{2018}'..='\u{201f}', range }) => return Err(Flaw { what: What::Curly, range }),
+            Err(unread) => return Err(Flaw { range: unread.range(), what: What::Unread(unread) }),
         }
     }
+    Ok(tokens)
+}
+
+/// `{name:Type}` at a place: the bytes of its name and of its type.
+fn parameter(text: &str, start: usize) -> Option<(Range<usize>, Range<usize>)> {
+    let inner = text.get(start..)?.strip_prefix('{')?;
+    let inner = inner.get(..inner.find('}')?)?;
+    let (name, kind) = inner.split_once(':')?;
+    let is_name = !name.trim().is_empty() && name.trim().bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    // A map, `{'a': 1}`, has a literal there.
+    if !is_name || kind.trim().is_empty() {
+        return None;
+    }
+    let name_at = start + 1 + (name.len() - name.trim_start().len());
+    let kind_at = start + 1 + name.len() + 1 + (kind.len() - kind.trim_start().len());
+    Some((name_at..name_at + name.trim().len(), kind_at..kind_at + kind.trim().len()))
 }

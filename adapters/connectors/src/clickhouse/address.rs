@@ -4,7 +4,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use millrace_core::{
     Error, ErrorKind, Result,
     secret::Secret,
-    url::{Url, percent_decoded},
+    url::{Url, percent_coded as coded, percent_decoded},
 };
 
 use crate::shared::{KnownOptions, ServerOptions, is_loopback};
@@ -92,15 +92,6 @@ fn login(user: Option<String>, password: Option<String>) -> Result<Vec<(&'static
     }
     let both = STANDARD.encode(format!("{user}:{}", password.unwrap_or_default()));
     Ok(vec![("authorization", Secret::new(format!("Basic {both}")))])
-}
-
-/// Percent codes for all that has a meaning in a URL, or none.
-fn coded(text: &str) -> String {
-    let code = |byte: u8| match byte {
-        byte if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => char::from(byte).to_string(),
-        byte => format!("%{byte:02X}"),
-    };
-    text.bytes().map(code).collect()
 }
 
 fn configuration(message: String) -> Error {

@@ -1,6 +1,6 @@
 //! The body of a request: the statement, and its values as further fields of a form.
 
-use millrace_core::ports::Random;
+use millrace_core::{hex, ports::Random};
 
 use super::parameters::Parameters;
 
@@ -14,7 +14,7 @@ pub(super) fn write(text: &str, parameters: &Parameters, random: &dyn Random) ->
     }
     let mut chance = [0; 16];
     random.fill(&mut chance);
-    let boundary: String = chance.iter().map(|byte| format!("{byte:02x}")).collect();
+    let boundary = hex::encode(&chance);
     let mut body = Vec::new();
     let mut field = |name: &str, value: &[u8]| {
         body.extend_from_slice(format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n").as_bytes());

@@ -111,31 +111,7 @@ fn explain(code: u32, words: &str, told: &Told<'_>) -> (ErrorKind, String) {
         }
         349 => (Constraint, "a column that takes no `NULL` refused the change".to_owned()),
         469 => (Constraint, "a CHECK constraint refused the change".to_owned()),
-        6
-        | 25..=27
-        | 32
-        | 38
-        | 41
-        | 53
-        | 59
-        | 69
-        | 70
-        | 72
-        | 117
-        | 130
-        | 131
-        | 153
-        | 321
-        | 376
-        | 395
-        | 407
-        | 427
-        | 440
-        | 457
-        | 467
-        | 675
-        | 676
-        | 691 => data(),
+        code if is_of_value(code) => data(),
         164 if words.contains("Cannot modify") => (
             Configuration,
             "the user of the adapter may not set what each statement is sent with; give it a profile with `readonly = 2` instead of 1"
@@ -171,6 +147,38 @@ fn explain(code: u32, words: &str, told: &Told<'_>) -> (ErrorKind, String) {
         209 | 210 | 236 | 279 | 319 | 745 | 999 => (Unavailable, "ClickHouse is not available".to_owned()),
         _ => (Protocol, "ClickHouse failed in an unexpected way".to_owned()),
     }
+}
+
+/// Whether an error is that of a value, or of what is computed from one.
+const fn is_of_value(code: u32) -> bool {
+    matches!(
+        code,
+        6 | 25
+            ..=27
+                | 32
+                | 38
+                | 41
+                | 53
+                | 59
+                | 69
+                | 70
+                | 72
+                | 117
+                | 130
+                | 131
+                | 153
+                | 321
+                | 376
+                | 395
+                | 407
+                | 427
+                | 440
+                | 457
+                | 467
+                | 675
+                | 676
+                | 691
+    )
 }
 
 /// What is wrong with a value, or with what is computed from one. ClickHouse's own words have the value.

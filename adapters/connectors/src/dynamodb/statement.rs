@@ -1,6 +1,10 @@
 //! A look at a statement: what it does, as far as its words say.
 
 use millrace_core::{Error, ErrorKind, Json, Result, value::Value};
+use millrace_languages::{
+    lex::{Kind, Lexer, Token},
+    partiql::PartiQl,
+};
 use serde_json::json;
 
 use super::attribute;
@@ -20,7 +24,8 @@ impl Prepared {
     /// [`Syntax`](ErrorKind::Syntax) for what is none of DynamoDB's statements; [`Data`](ErrorKind::Data) for a value that it does not store.
     pub(super) fn of(text: &str, values: &[Value]) -> Result<Self> {
         let mut prepared = Self::of_step(text, values)?;
-        let has_verb = |verb: &str| words(text).first().is_some_and(|word| word.eq_ignore_ascii_case(verb));
+        let words = words(text)?;
+        let has_verb = |verb: &str| words.first().is_some_and(|word| word.eq_ignore_ascii_case(verb));
         if has_verb("EXISTS") {
             return Err(Error::new(ErrorKind::Syntax, "DynamoDB takes `EXISTS` in a transaction only"));
         }
@@ -38,7 +43,7 @@ impl Prepared {
     /// # Errors
     /// As [`of`](Self::of), apart from `EXISTS`.
     pub(super) fn of_step(text: &str, values: &[Value]) -> Result<Self> {
-        let words = words(text);
+        let words = words(text)?;
         let verb = words.first().map(|word| word.to_ascii_uppercase()).unwrap_or_default();
         if !["SELECT", "INSERT", "UPDATE", "DELETE", "EXISTS"].contains(&verb.as_str()) {
             return Err(Error::new(
@@ -68,24 +73,18 @@ impl Prepared {
 }
 
 /// The words of a statement: what is in quotes and comments is none.
-fn words(text: &str) -> Vec<&str> {
+///
+/// # Errors
+/// [`Syntax`](ErrorKind::Syntax) for what cannot be cut.
+fn words(text: &str) -> Result<Vec<&str>> {
     let mut words = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let length = match first {
-            '\'' | '"' | '`' => rest[1..].find(first).map_or(rest.len(), |end| end + 2),
-            '-' if rest.starts_with("--") => rest.find(['\n', '\r']).unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
-            first if first.is_alphanumeric() || first == '_' => {
-                let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-                words.push(&rest[..end]);
-                end
-            }
-            other => other.len_utf8(),
-        };
-        rest = &rest[length..];
+    for cut in Lexer::<PartiQl>::new(text) {
+        let Token { kind, range } = cut.map_err(|unread| Error::new(ErrorKind::Syntax, unread.of_statement()))?;
+        if matches!(kind, Kind::Word | Kind::Number) {
+            words.extend(text.get(range).unwrap_or_default().split('$').filter(|word| !word.is_empty()));
+        }
     }
-    words
+    Ok(words)
 }
 
 #[cfg(test)]
@@ -113,7 +112,7 @@ mod tests {
         }
         let deleted = "DELETE FROM t WHERE a = ' ; ' RETURNING ALL OLD *";
         assert_eq!(shown("DELETE FROM t WHERE a = ' ; ' ; ").unwrap(), (false, false, deleted.to_owned()));
-        for text in ["", "'SELECT'", "CREATE TABLE t", "\u{e9}", "--", "/*", "EXISTS(SELECT * FROM t)"] {
+        for text in ["", "'SELECT'", "CREATE TABLE t", "\u{e9}", "--", "/*", "SELECT 'open", "{1} SELECT", "EXISTS(SELECT * FROM t)"] {
             assert_eq!(shown(text).unwrap_err().kind, ErrorKind::Syntax, "{text}");
         }
         assert!(Prepared::of_step("EXISTS(SELECT * FROM t)", &[]).is_ok_and(|step| !step.effect.reads && step.changes == Some(0)));

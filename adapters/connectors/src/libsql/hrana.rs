@@ -23,7 +23,7 @@ use crate::{
     shared::{StatementFailure, max_response_bytes},
     sqlite_text::SqliteValue,
 };
-pub(super) use batch::{BatchReply, Condition, Step, absent, parse_batch, prepare_batch};
+pub(super) use batch::{BatchReply, Condition, Sent, Step, absent, parse_batch, prepare_batch};
 use cell::{BASE64, Cell};
 
 /// A version of the protocol over HTTP.

@@ -12,25 +12,13 @@ use millrace_core::{
 
 use super::{
     Libsql,
-    hrana::{self, BatchReply, Condition, Step},
+    hrana::{self, Condition, Step},
+    records::{BEGIN, Begun, INSERTED, RecordValues, begin, begun},
 };
 use crate::{
     shared::{Effect, Execution, StatementFailure, kept, only_reads, within_limits},
-    sqlite_text::{
-        call_records::{FIND, FORGET, INSERT, STORE, SWEEP, found, of_no_table, of_records, values},
-        check,
-    },
+    sqlite_text::{check, records::RECORDS},
 };
-
-/// What came of the beginning of a transaction with a record.
-enum Begun {
-    /// The record is this call's.
-    Own,
-    /// There is one.
-    Before(RecordedWrite),
-    /// There is no table of records.
-    NoTable,
-}
 
 impl Libsql {
     /// Runs the steps.
@@ -52,16 +40,7 @@ impl Libsql {
         record: CallRecord<'_>,
     ) -> Result<RecordedWrite> {
         self.effect(query, &steps)?;
-        self.retry
-            .run_safe(query, async || match self.attempt_steps(query, &steps, Some(record)).await? {
-                Some(write) => Ok(write),
-                None => {
-                    self.create_records(query).await?;
-                    let again = self.attempt_steps(query, &steps, Some(record)).await?;
-                    again.ok_or_else(|| StatementFailure::unknown(hrana::absent()))
-                }
-            })
-            .await
+        self.creating(query, async || self.attempt_steps(query, &steps, Some(record)).await).await
     }
 
     /// What all steps do together.
@@ -102,7 +81,7 @@ impl Libsql {
         record: Option<CallRecord<'_>>,
         baton: &mut Option<String>,
     ) -> Result<Option<RecordedWrite>, StatementFailure> {
-        let own = record.map(values);
+        let own = record.map(RecordValues::of);
         let mut results: Vec<Rows> = Vec::with_capacity(steps.steps.len());
         while results.len() < steps.steps.len() {
             let known = results.len();
@@ -111,7 +90,11 @@ impl Libsql {
             let given = (known..known + count).map(|place| steps.values(place, &results)).collect::<Result<Vec<_>>>();
             let given = given.map_err(StatementFailure::last)?;
             let is_first = known == 0;
-            let mut batch = if is_first { begin(steps.access(), own.as_ref()) } else { Vec::new() };
+            let mut batch = match &own {
+                _ if !is_first => Vec::new(),
+                Some(own) => own.puts(steps.access()),
+                None => vec![begin(steps.access())],
+            };
             let before = batch.len();
             // Where a record is put, what follows depends on it, and not on the search for another one behind it.
             let mut after = if own.is_some() && is_first { Some(INSERTED) } else { before.checked_sub(1).map(number) };
@@ -165,8 +148,8 @@ impl Libsql {
         baton: &str,
         rows: Rows,
     ) -> Result<RecordedWrite, StatementFailure> {
-        let store = record.map(|record| [Value::Text(record.key.to_owned()), kept(&rows).map_or(Value::Null, Value::Bytes)]);
-        let mut end: Vec<Step<'_>> = store.iter().map(|values| Step { condition: None, text: STORE, values }).collect();
+        let store = record.map(|record| RECORDS.keep.values(record, &kept(&rows).map_or(Value::Null, Value::Bytes)));
+        let mut end: Vec<Step<'_>> = store.iter().map(|values| Step { condition: None, text: RECORDS.keep.text, values }).collect();
         let stored = end.len();
         end.push(Step { condition: stored.checked_sub(1).map(|place| Condition::ok(number(place))), text: "COMMIT", values: &[] });
         let failed = Condition::Not { cond: Box::new(Condition::ok(number(stored))) };
@@ -177,52 +160,10 @@ impl Libsql {
             _ => StatementFailure::unknown(ended(failure.error)),
         })?;
         if stored > 0 {
-            reply.take(0).map_err(of_records)?;
+            reply.take(0).map_err(|failure| RECORDS.blame(failure))?;
         }
         reply.take(number(stored))?.ok_or_else(|| StatementFailure::unknown(hrana::absent()))?;
         Ok(RecordedWrite::Made(rows))
-    }
-}
-
-/// The statements of a transaction's beginning, by their numbers.
-const BEGIN: u8 = 0;
-const SWEPT: u8 = 1;
-const FORGOT: u8 = 2;
-const INSERTED: u8 = 3;
-const FOUND: u8 = 4;
-
-/// The beginning of a transaction; with the values of its record, where there is one.
-fn begin(access: Access, own: Option<&([Value; 3], [Value; 2], [Value; 2])>) -> Vec<Step<'_>> {
-    let step = |condition, text, values| Step { condition, text, values };
-    let after = |number| Some(Condition::ok(number));
-    let begin = step(None, if access == Access::Write { "BEGIN IMMEDIATE" } else { "BEGIN" }, &[][..]);
-    match own {
-        None => vec![begin],
-        Some((insert, find, sweep)) => vec![
-            begin,
-            step(after(BEGIN), SWEEP, sweep),
-            step(after(SWEPT), FORGET, find),
-            step(after(FORGOT), INSERT, insert),
-            step(Some(Condition::ok_but_not(FORGOT, INSERTED)), FIND, find),
-        ],
-    }
-}
-
-/// What became of the beginning of a transaction with a record.
-fn begun(reply: &mut BatchReply) -> Result<Begun, StatementFailure> {
-    reply.take(BEGIN).map_err(StatementFailure::before_the_end)?;
-    for number in [SWEPT, FORGOT] {
-        match reply.take(number) {
-            Err(failure) if of_no_table(&failure) => return Ok(Begun::NoTable),
-            outcome => drop(outcome.map_err(of_records)?),
-        }
-    }
-    match reply.take(INSERTED) {
-        Ok(_) => Ok(Begun::Own),
-        Err(failure) => {
-            let before = reply.take(FOUND).map_err(of_records)?.as_ref().and_then(found);
-            before.map(Begun::Before).ok_or_else(|| of_records(failure))
-        }
     }
 }
 

@@ -7,7 +7,7 @@ use millrace_core::{
     Error, ErrorKind, Result,
     ports::Roots,
     secret::Secret,
-    url::{Authority, percent_decoded},
+    url::{Authority, percent_decoded, scheme_and_rest},
 };
 
 use super::scram::Mechanism;
@@ -152,12 +152,7 @@ impl MongoAddress {
             ));
         }
         let is_plain_everywhere = encryption == Encryption::None && !is_loopback(&first);
-        let user = match (settings.take("user"), settings.take("password")) {
-            (None, None) => None,
-            (Some(user), Some(password)) => Some((user, Secret::new(password))),
-            (Some(_), None) => return Err(configuration("connector `mongodb` has a user without a password; set `password`")),
-            (None, Some(_)) => return Err(configuration("connector `mongodb` has a password without a user; set `user`")),
-        };
+        let user = user_of(&mut settings)?;
         let mechanism = match settings.take("authMechanism").as_deref() {
             None => None,
             Some("SCRAM-SHA-256") => Some(Mechanism::ScramSha256),
@@ -200,22 +195,35 @@ impl MongoAddress {
     }
 }
 
+/// The user and the password, where there are any.
+fn user_of(settings: &mut ServerOptions) -> Result<Option<(String, Secret<String>)>> {
+    match (settings.take("user"), settings.take("password")) {
+        (None, None) => Ok(None),
+        (Some(user), Some(password)) => Ok(Some((user, Secret::new(password)))),
+        (Some(_), None) => Err(configuration("connector `mongodb` has a user without a password; set `password`")),
+        (None, Some(_)) => Err(configuration("connector `mongodb` has a password without a user; set `user`")),
+    }
+}
+
 /// Whether what follows `http://` is this machine.
 fn is_local(rest: &str) -> bool {
     let authority = rest.split('/').next().unwrap_or_default();
     Authority::parse(authority).is_ok_and(|authority| authority.user.is_none() && is_loopback(authority.host))
 }
 
+fn decoded(text: &str) -> Result<String, String> {
+    percent_decoded(text).ok_or_else(|| "has percent-encoding that is not UTF-8".to_owned())
+}
+
 type TakenApart = (Seeds, Vec<(String, String)>);
 
 fn taken_apart(text: &str) -> Result<TakenApart, String> {
-    let (scheme, rest) = text.split_once("://").ok_or_else(|| format!("is not a URI; {FORM}"))?;
+    let (scheme, rest) = scheme_and_rest(text).ok_or_else(|| format!("is not a URI; {FORM}"))?;
     let is_name = match scheme.to_ascii_lowercase().as_str() {
         "mongodb" => false,
         "mongodb+srv" => true,
         _ => return Err(format!("is a URI of something else; {FORM}")),
     };
-    let decoded = |text: &str| percent_decoded(text).ok_or_else(|| "has percent-encoding that is not UTF-8".to_owned());
     let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (login, place) = address.rsplit_once('@').map_or((None, address), |(login, place)| (Some(login), place));
     let (hosts, database) = place.split_once('/').unwrap_or((place, ""));
@@ -251,6 +259,13 @@ fn taken_apart(text: &str) -> Result<TakenApart, String> {
         }
         (true, _) => return Err("must name one host with at least three parts, `mongodb+srv://cluster.example.net`".to_owned()),
     };
+    settings_of(query, &mut pairs)?;
+    pairs.retain(|(_, value)| !value.is_empty());
+    Ok((seeds, pairs))
+}
+
+/// Adds the settings of a URI.
+fn settings_of(query: &str, pairs: &mut Vec<(String, String)>) -> Result<(), String> {
     let mut tls = Tls::default();
     for setting in query.split('&').filter(|setting| !setting.is_empty()) {
         let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
@@ -279,8 +294,7 @@ fn taken_apart(text: &str) -> Result<TakenApart, String> {
         }
     }
     pairs.extend(tls.mode()?.map(|mode| ("sslmode".to_owned(), mode.to_owned())));
-    pairs.retain(|(_, value)| !value.is_empty());
-    Ok((seeds, pairs))
+    Ok(())
 }
 
 /// What the settings of a URI say of TLS.

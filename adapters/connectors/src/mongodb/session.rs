@@ -1,5 +1,7 @@
 //! A connection that has logged in: commands out, rows in.
 
+use std::{cell::Cell, rc::Rc};
+
 use millrace_core::{Error, ErrorKind, ports::Query, value::Rows};
 use millrace_redis::is_silent;
 
@@ -23,20 +25,25 @@ const MAX_BATCH: usize = 10_001;
 pub(super) struct Session {
     wire: Wire,
     /// It can be used for another command.
-    pub(super) is_usable: bool,
-    /// How many elections there had been when it was made.
-    pub(super) elections: u64,
+    is_usable: bool,
+    /// How many elections there were, and had been when it was made.
+    elections: Rc<Cell<u64>>,
+    elections_before: u64,
     /// Its server is not the one to ask.
     pub(super) is_not_primary: bool,
 }
 
 impl Pooled for Session {
     async fn is_quiet(&mut self) -> bool {
-        is_silent(self.wire.stream()).await
+        self.is_current() && is_silent(self.wire.stream()).await
     }
 
     async fn answers(&mut self) -> bool {
         self.ping().await.is_ok()
+    }
+
+    fn is_usable(&self) -> bool {
+        self.is_usable
     }
 }
 
@@ -49,8 +56,13 @@ struct Batch {
 }
 
 impl Session {
-    pub(super) const fn new(wire: Wire, elections: u64) -> Self {
-        Self { wire, is_usable: true, elections, is_not_primary: false }
+    pub(super) fn new(wire: Wire, elections: Rc<Cell<u64>>) -> Self {
+        Self { wire, is_usable: true, elections_before: elections.get(), elections, is_not_primary: false }
+    }
+
+    /// Whether its server was not found to be the primary no more since it was made.
+    fn is_current(&self) -> bool {
+        self.elections_before == self.elections.get()
     }
 
     /// Asks the server for a sign of life.

@@ -6,10 +6,10 @@ use millrace_core::{
     ports::{Column, ColumnKind, Query},
 };
 
-use super::{LIMIT_STEP_MS, Mysql, Phase, REPEATABLE, session::Session};
+use super::{LIMIT_STEP_MS, Mysql, session::Session};
 use crate::{
     mysql_text::check,
-    shared::{ReadOnly, within},
+    shared::{Pooled as _, Progress, REPEATABLE, ReadOnly},
 };
 
 impl Mysql {
@@ -23,15 +23,15 @@ impl Mysql {
         if check(MYSQL.name, text, ReadOnly::Database)?.calls() {
             return Ok(None);
         }
-        let attempt = async || {
-            let mut session: Session = self.connect(query.deadline_ms).await?;
-            let left_ms = query.deadline_ms.saturating_sub(self.clock.now_ms());
+        let attempt = async |progress: &Progress| {
+            let connect = async |until_ms| self.connect(until_ms).await;
+            let mut session: Session = self.connections.connect(query.deadline_ms, progress, connect).await?;
+            let left_ms = self.connections.begin(query, progress)?;
             let described = session.describe(text, left_ms.next_multiple_of(LIMIT_STEP_MS)).await;
             session.close().await;
             described
         };
-        let attempts = self.retry.run(query, REPEATABLE, attempt);
-        let described = within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(Phase::Running)))?;
+        let described = self.connections.run(query, REPEATABLE, attempt).await?;
         // A derived table is called one, too, and may be made of values.
         let words = text.to_ascii_uppercase();
         let has_derived = words.matches("SELECT").count() > 1 || words.contains("WITH") || words.contains("VALUES");

@@ -6,16 +6,19 @@
 
 use std::{cell::Cell, rc::Rc};
 
+use millrace_catalogue::MYSQL;
 use millrace_core::{
-    app::{Access, OnTooMany},
-    ports::{Clock, Command, Dialer, Query, WaitUntil},
+    ports::{Clock, Dialer, Query, WaitUntil},
     value::{Rows, Value},
 };
 
 use super::{address::MysqlAddress, login, session::Session};
 use crate::{
     mysql_text::{self, Transaction},
-    shared::{ReadOnly, StatementFailure, within},
+    shared::{
+        self, Begin, Call, FailedEnd, Pooled as _, ReadOnly, Statement, StatementFailure, own_query, own_steps, records::OwnStatements,
+        within,
+    },
 };
 
 /// How long all of it may take, in milliseconds.
@@ -49,41 +52,81 @@ impl Killer {
     }
 }
 
-/// A session whose statements are watched.
+/// A session at work on a call, whose statements are watched.
 pub(super) struct Watched<'a> {
     pub(super) session: &'a mut Session,
     pub(super) killer: &'a Killer,
+    /// How long its statements may take, in milliseconds.
+    pub(super) limit_ms: u64,
+    /// How long those may take that come before the author's.
+    own_limit_ms: u64,
+    /// Its statement calls a procedure.
+    calls: bool,
+    is_read_only: bool,
 }
 
-impl mysql_text::Session for Watched<'_> {
-    async fn run(
-        &mut self,
-        text: &str,
-        values: &[Value],
-        query: &Query<'_>,
-        transaction: Transaction,
-        limit_ms: u64,
-    ) -> Result<Rows, StatementFailure> {
-        self.session.run(text, values, query, transaction, limit_ms).await
+impl<'a> Watched<'a> {
+    /// For a call, whose statements may take so many milliseconds.
+    pub(super) fn new(session: &'a mut Session, killer: &'a Killer, call: &Call<'_>, limit_ms: u64) -> Self {
+        Self { session, killer, limit_ms, own_limit_ms: limit_ms, calls: call.notes.calls, is_read_only: call.is_read_only }
     }
 
-    async fn run_step(&mut self, text: &str, values: &[Value], query: &Query<'_>, limit_ms: u64) -> Result<Rows, StatementFailure> {
+    async fn watched(&mut self, query: &Query<'_>, transaction: Transaction) -> Result<Rows, StatementFailure> {
+        let Statement { text, values } = Statement::of(query, MYSQL.name)?;
         let watch = self.killer.watch(self.session, text);
-        let outcome = self.session.run(text, values, query, Transaction::Open, limit_ms).await;
+        let outcome = self.session.run(text, values, query, transaction, self.limit_ms).await;
         watch.ended();
         outcome
     }
+}
 
-    async fn begin(&mut self, limit_ms: u64, read_only: bool) -> Result<(), StatementFailure> {
-        self.session.begin(limit_ms, read_only).await
+impl OwnStatements for Watched<'_> {
+    async fn run_own(&mut self, own: Statement<'_>, query: &Query<'_>) -> Result<Rows, StatementFailure> {
+        self.session.run(own.text, own.values, query, Transaction::Implied, self.limit_ms).await
+    }
+}
+
+impl shared::Session for Watched<'_> {
+    const UNDOES_ALL: bool = false;
+
+    fn asks_for_inserted(text: &str) -> bool {
+        mysql_text::asks_for_inserted(text)
+    }
+
+    fn clock(&self) -> Rc<dyn Clock> {
+        self.killer.clock.clone()
+    }
+
+    async fn run(&mut self, query: &Query<'_>) -> Result<Rows, StatementFailure> {
+        self.watched(query, Transaction::alone(self.is_read_only, self.calls)).await
+    }
+
+    async fn begin(&mut self, begin: Begin, own: &[Statement<'_>], query: &Query<'_>) -> Result<Rows, StatementFailure> {
+        self.own_limit_ms = begin.wait_ms.map_or(self.limit_ms, mysql_text::lock_wait_ms);
+        self.session.begin(self.own_limit_ms, begin.is_read_only).await?;
+        let mut rows = Rows::default();
+        for own in own {
+            rows = self.own_step(*own, query).await?;
+        }
+        Ok(rows)
     }
 
     async fn forget_inserted(&mut self) -> Result<(), StatementFailure> {
         self.session.forget_inserted().await
     }
 
-    async fn commit(&mut self) -> Result<(), StatementFailure> {
-        self.session.commit().await
+    async fn step(&mut self, query: &Query<'_>, _is_first: bool) -> Result<Rows, StatementFailure> {
+        self.own_limit_ms = self.limit_ms;
+        self.watched(query, Transaction::Open).await
+    }
+
+    async fn own_step(&mut self, own: Statement<'_>, query: &Query<'_>) -> Result<Rows, StatementFailure> {
+        self.session.run(own.text, own.values, query, Transaction::Open, self.own_limit_ms).await
+    }
+
+    async fn commit(&mut self, own: &[Statement<'_>], query: &Query<'_>) -> Result<(), FailedEnd> {
+        own_steps(self, own, query).await?;
+        self.session.commit().await.map_err(|failure| FailedEnd { place: own.len(), failure })
     }
 
     async fn roll_back(&mut self) {
@@ -123,17 +166,7 @@ impl Drop for Watch<'_> {
 async fn kill(address: &MysqlAddress, dialer: &dyn Dialer, thread: u32, text: String, until_ms: u64) -> Option<()> {
     let mut session = login::connect(address, dialer, ReadOnly::Database, until_ms).await.ok()?;
     let values = [Value::U64(thread.into()), Value::Text(text.clone()), Value::Text(text)];
-    let query = Query {
-        command: Command::Statement { text: FIND, values: &values },
-        session: &[],
-        access: Access::Read,
-        deadline_ms: until_ms,
-        max_rows: 1,
-        on_too_many: OnTooMany::Error,
-        max_bytes: 64,
-        caller: None,
-    };
-    let found = session.run(FIND, &values, &query, Transaction::Implied, PATIENCE_MS).await.ok()?;
+    let found = session.run(FIND, &values, &own_query(FIND, until_ms), Transaction::Implied, PATIENCE_MS).await.ok()?;
     let killed = match found.rows.is_empty() {
         true => None,
         false => session.command(&format!("KILL QUERY {thread}")).await.ok(),

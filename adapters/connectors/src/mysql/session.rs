@@ -48,6 +48,8 @@ pub(super) struct Session {
     /// The `sql_mode`, until it is set.
     sql_mode: String,
     usable: bool,
+    /// A call may have left something behind.
+    has_traces: bool,
     /// What the server has been told to end a statement after, in milliseconds; `None` before it was told anything.
     limit_ms: Option<u64>,
     /// It can be told so.
@@ -85,6 +87,7 @@ impl Session {
             server,
             sql_mode,
             usable: true,
+            has_traces: false,
             limit_ms: None,
             takes_limits: true,
             longest: None,
@@ -94,21 +97,11 @@ impl Session {
         }
     }
 
-    /// Notes who says that what is sent from now on must not write.
-    pub(super) const fn guard(&mut self, read_only: ReadOnly) {
+    /// Notes who says that what is sent from now on must not write, and that it may leave something
+    /// behind.
+    pub(super) const fn guard(&mut self, read_only: ReadOnly, leaves_traces: bool) {
         self.server.read_only = read_only;
-    }
-
-    /// Whether the connection can be used for another statement.
-    pub(super) const fn is_usable(&self) -> bool {
-        self.usable
-    }
-
-    /// Says goodbye.
-    pub(super) async fn close(mut self) {
-        if self.usable && self.packets.command(&[COM_QUIT]).await.is_ok() {
-            self.packets.shutdown().await;
-        }
+        self.has_traces |= leaves_traces;
     }
 
     /// Runs a statement, which the server ends after `limit_ms`.
@@ -415,5 +408,15 @@ impl Pooled for Session {
 
     async fn answers(&mut self) -> bool {
         self.packets.command(&[COM_PING]).await.is_ok() && self.answer().await.is_ok_and(|packet| packet.first() == Some(&0))
+    }
+
+    fn is_usable(&self) -> bool {
+        self.usable && !self.has_traces
+    }
+
+    async fn close(mut self) {
+        if self.usable && self.packets.command(&[COM_QUIT]).await.is_ok() {
+            self.packets.shutdown().await;
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! A connection string of MySQL, taken apart.
 
-use millrace_core::url::{Authority, percent_decoded};
+use millrace_core::url::{Authority, percent_decoded, scheme_and_rest};
 
 /// What others call `sslmode`, and what they write for its values.
 const MODES: [(&str, &str, &str); 13] = [
@@ -33,7 +33,7 @@ pub(crate) fn connection_pairs(text: &str, schemes: &[&str], form: &str) -> Resu
         settings(string.query, &mut pairs)?;
         return Ok(pairs);
     }
-    let Some((scheme, rest)) = text.split_once("://") else { return Err(format!("is not a URI; {form}")) };
+    let Some((scheme, rest)) = scheme_and_rest(text) else { return Err(format!("is not a URI; {form}")) };
     if !schemes.iter().any(|known| known.eq_ignore_ascii_case(scheme)) {
         return Err(format!("is a URI of something else; {form}"));
     }

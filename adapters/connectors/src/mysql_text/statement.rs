@@ -3,7 +3,12 @@
 //! The statement is cut as the server cuts it with the `sql_mode` of the session: a backslash escapes, and text stands in either quotes.
 //! Whether a statement writes is the server's to see, in a transaction that only reads; what ends that is not sent for a read-only adapter.
 
-use millrace_core::{Error, ErrorKind, Result};
+use millrace_core::{Error, ErrorKind};
+use millrace_languages::{
+    lex::{self, Kind, Unread},
+    mysql::MySql,
+    pieces::Pieces,
+};
 
 use crate::shared::ReadOnly;
 
@@ -94,7 +99,7 @@ impl Checked<'_> {
     ///
     /// # Errors
     /// [`Denied`](ErrorKind::Denied).
-    pub(crate) fn in_transaction(self, with: &str) -> Result<Self> {
+    pub(crate) fn in_transaction(self, with: &str) -> millrace_core::Result<Self> {
         match COMMITS.into_iter().find(|word| self.first.eq_ignore_ascii_case(word)) {
             Some(word) => {
                 Err(denied(format!("connector `{}` does not run `{word}` {with}, because MySQL commits it by itself", self.connector)))
@@ -109,7 +114,7 @@ impl Checked<'_> {
 /// # Errors
 /// [`Syntax`](ErrorKind::Syntax) for a NUL character, for no statement and for a second one; [`Denied`](ErrorKind::Denied) for what is not
 /// sent.
-pub(crate) fn check<'a>(connector: &'static str, text: &'a str, read_only: ReadOnly) -> Result<Checked<'a>> {
+pub(crate) fn check<'a>(connector: &'static str, text: &'a str, read_only: ReadOnly) -> millrace_core::Result<Checked<'a>> {
     examine(connector, text, read_only, false)
 }
 
@@ -117,7 +122,7 @@ pub(crate) fn check<'a>(connector: &'static str, text: &'a str, read_only: ReadO
 ///
 /// # Errors
 /// As [`check`]; and [`Denied`](ErrorKind::Denied) for what would be committed before the end.
-pub(crate) fn check_step<'a>(connector: &'static str, text: &'a str, read_only: ReadOnly) -> Result<Checked<'a>> {
+pub(crate) fn check_step<'a>(connector: &'static str, text: &'a str, read_only: ReadOnly) -> millrace_core::Result<Checked<'a>> {
     examine(connector, text, read_only, true)?.in_transaction("in a `transaction`")
 }
 
@@ -126,7 +131,12 @@ pub(crate) fn asks_for_inserted(text: &str) -> bool {
     contains_word(text, INSERTED)
 }
 
-fn examine<'a>(connector: &'static str, text: &'a str, read_only: ReadOnly, may_ask_for_inserted: bool) -> Result<Checked<'a>> {
+fn examine<'a>(
+    connector: &'static str,
+    text: &'a str,
+    read_only: ReadOnly,
+    may_ask_for_inserted: bool,
+) -> millrace_core::Result<Checked<'a>> {
     let refused = |what: &str| denied(format!("connector `{connector}` does not run {what}"));
     if text.contains('\0') {
         return Err(Error::new(ErrorKind::Syntax, "the statement contains a NUL character"));
@@ -140,7 +150,10 @@ fn examine<'a>(connector: &'static str, text: &'a str, read_only: ReadOnly, may_
     let mut in_setting = false;
     // How many of the words of `PREVIOUS` came last.
     let mut previous = 0;
-    while let Some(token) = token(&mut rest).map_err(|SpecialComment| refused(SPECIAL))? {
+    while let Some(token) = token(&mut rest).map_err(|refusal| match refusal {
+        Refusal::RunsComment => refused("the text of a comment, `/*! … */`"),
+        Refusal::Unread(unread) => Error::new(ErrorKind::Syntax, unread.of_statement()),
+    })? {
         // The body of a procedure has statements of its own; what is no body of one, the server refuses.
         if ended && !matches!(token, Token::Sign(';')) && !first.eq_ignore_ascii_case("CREATE") {
             return Err(Error::new(ErrorKind::Syntax, "the query contains more than one statement"));
@@ -224,10 +237,14 @@ fn contains_word(mut text: &str, word: &str) -> bool {
     false
 }
 
-/// A comment whose text a server runs.
-pub(crate) struct SpecialComment;
-
-const SPECIAL: &str = "the text of a comment, `/*! … */`";
+/// Why the tokens of a statement are not looked at any further.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The text of a comment is run.
+    RunsComment,
+    /// It cannot be cut.
+    Unread(Unread),
+}
 
 /// Whether a statement calls a function, whose name may stand in backticks.
 pub(crate) fn calls_function(mut text: &str, name: &str) -> bool {
@@ -256,50 +273,25 @@ pub(crate) enum Token<'a> {
 /// Takes the next token; blanks and comments are passed over.
 ///
 /// # Errors
-/// There is a comment whose text would be run.
-pub(crate) fn token<'a>(rest: &mut &'a str) -> Result<Option<Token<'a>>, SpecialComment> {
-    loop {
-        let text = rest.trim_start_matches(|character: char| character <= ' ' || character == '\u{7f}');
-        let Some(first) = text.chars().next() else { return Ok(None) };
-        let blank_follows = |at: usize| text.as_bytes().get(at).is_none_or(|byte| *byte <= b' ' || *byte == 0x7f);
-        let line = |text: &'a str| text.split_once('\n').map_or("", |(_, rest)| rest);
-        if first == '#' || (text.starts_with("--") && blank_follows(2)) {
-            *rest = line(text);
-        } else if let Some(comment) = text.strip_prefix("/*") {
-            if ["!", "M!", "T!"].iter().any(|mark| comment.starts_with(mark)) {
-                return Err(SpecialComment);
-            }
-            *rest = comment.split_once("*/").map_or("", |(_, rest)| rest);
-        } else if matches!(first, '\'' | '"' | '`') {
-            *rest = after_quoted(&text[1..], first);
-            let inside = text[1..text.len() - rest.len()].trim_end_matches('`');
-            return Ok(Some(if first == '`' { Token::Name(inside) } else { Token::Quoted }));
-        } else if is_word(first) {
-            let (word, after) = text.split_at(text.find(|character| !is_word(character)).unwrap_or(text.len()));
-            *rest = after;
-            return Ok(Some(Token::Word(word)));
-        } else {
-            *rest = &text[first.len_utf8()..];
-            return Ok(Some(Token::Sign(first)));
-        }
+/// It cannot be cut, or is a comment whose text would be run.
+pub(crate) fn token<'a>(rest: &mut &'a str) -> Result<Option<Token<'a>>, Refusal> {
+    let text = *rest;
+    let mut pieces = Pieces::<MySql>::new(text);
+    while let Some(piece) = pieces.next() {
+        let lex::Token { kind, range } = piece.map_err(Refusal::Unread)?;
+        *rest = pieces.rest();
+        let found = text.get(range).unwrap_or_default();
+        return Ok(Some(match kind {
+            Kind::Space | Kind::Comment { executable: false } => continue,
+            Kind::Comment { executable: true } => return Err(Refusal::RunsComment),
+            Kind::Word => Token::Word(found),
+            Kind::Quoted => Token::Name(found.trim_matches('`')),
+            Kind::Literal { .. } => Token::Quoted,
+            _ => Token::Sign(found.chars().next().unwrap_or(' ')),
+        }));
     }
-}
-
-pub(crate) fn is_word(character: char) -> bool {
-    character.is_ascii_alphanumeric() || matches!(character, '_' | '$') || !character.is_ascii()
-}
-
-/// What follows a text that has begun; a doubled quote needs no look: it begins the next one.
-fn after_quoted(text: &str, quote: char) -> &str {
-    let mut characters = text.char_indices();
-    while let Some((at, character)) = characters.next() {
-        if character == '\\' && quote != '`' {
-            characters.next();
-        } else if character == quote {
-            return &text[at + 1..];
-        }
-    }
-    ""
+    *rest = "";
+    Ok(None)
 }
 
 fn denied(message: String) -> Error {
@@ -354,6 +346,9 @@ mod tests {
             ("SELECT 1; SELECT 2", "the query contains more than one statement".to_owned()),
             ("CREATE PROCEDURE p() BEGIN SELECT 1; SELECT 2; END", String::new()),
             ("SELECT ';', 'it\\'s; x', 'a'';b' ; -- SELECT 2\n;", String::new()),
+            ("SELECT 'open", "the statement cannot be sent: the literal in it is not closed".to_owned()),
+            ("SELECT\u{a0}1", "the statement cannot be sent: the character U+00A0 is outside of quotes and comments".to_owned()),
+            ("SELECT $$ 1 $$", "the statement cannot be sent: versions of the database read it differently".to_owned()),
             ("", "the query contains no statement".to_owned()),
             ("-- nothing\n;", "the query contains no statement".to_owned()),
             ("(SELECT 1)", String::new()),

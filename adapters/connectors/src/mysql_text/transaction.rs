@@ -1,82 +1,59 @@
-//! The steps of a transaction, one after the other, so that each can take values of the results before it.
+//! Transactions of MySQL's.
 
-use millrace_core::{
-    Error, ErrorKind,
-    app::Access,
-    ports::{BoundTransaction, Command, Query},
-    value::Rows,
-};
+use millrace_core::{Result, ports::Query};
 
-use super::{
-    session::Session,
-    statement::{self, asks_for_inserted},
-};
-use crate::shared::{ReadOnly, StatementFailure};
+use super::statement::{check, check_step};
+use crate::shared::{ReadOnly, StatementNotes, StatementPlace};
 
-/// Looks at the statements before anything is sent. Whether one of them may leave something on the connection.
-///
-/// # Errors
-/// Those of [`statement::check_step`], with the name of the step.
-pub(crate) fn check(connector: &'static str, steps: &BoundTransaction<'_>, read_only: ReadOnly) -> Result<bool, Error> {
-    let mut leaves_traces = false;
-    for (place, step) in steps.steps.iter().enumerate() {
-        let checked = statement::check_step(connector, &step.text, read_only);
-        leaves_traces |= checked.map_err(|error| steps.of_step(place, error))?.leaves_traces;
-    }
-    Ok(leaves_traces)
+/// The least time that a server waits for a lock, in milliseconds.
+const LEAST_WAIT_MS: u64 = 1000;
+
+/// Whether a statement begins and ends its transaction itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Transaction {
+    /// The statement is one.
+    Implied,
+    /// The statement is a procedure's call: each statement in it may commit by itself.
+    Several,
+    /// Nothing may write in it.
+    ReadOnly,
+    /// One is open, and stays so.
+    Open,
 }
 
-/// Begins a transaction, runs the steps and commits it.
-///
-/// # Errors
-/// What the server said, and what that means for another attempt. A connection that breaks after a step that writes leaves it open whether
-/// something took effect: there are tables without transactions.
-pub(crate) async fn run(
-    session: &mut impl Session,
-    steps: &BoundTransaction<'_>,
-    query: &Query<'_>,
-    (read_only, limit_ms): (bool, u64),
-) -> Result<Rows, StatementFailure> {
-    session.begin(limit_ms, read_only).await?;
-    match within(session, steps, query, (limit_ms, false)).await {
-        Ok(rows) => match session.commit().await {
-            Ok(()) => Ok(rows),
-            // What is not understood of the answer leaves open what became of it.
-            Err(failure) if failure.error.kind == ErrorKind::Protocol => Err(StatementFailure::unknown(failure.error)),
-            Err(failure) => Err(failure),
-        },
-        Err(failure) => Err(session.undo(failure).await),
+impl Transaction {
+    /// For a statement by itself.
+    pub(crate) const fn alone(is_read_only: bool, calls: bool) -> Self {
+        match (is_read_only, calls) {
+            (true, _) => Self::ReadOnly,
+            (false, true) => Self::Several,
+            (false, false) => Self::Implied,
+        }
     }
 }
 
-/// Runs the steps in the transaction that is open. With a record of the call it may be repeated, because its tables must have transactions.
+/// How long a lock is waited for where that is told before the deadline, in milliseconds: a server counts
+/// whole seconds.
+pub(crate) const fn lock_wait_ms(wait_ms: u64) -> u64 {
+    if wait_ms < LEAST_WAIT_MS { wait_ms } else { wait_ms / LEAST_WAIT_MS * LEAST_WAIT_MS }
+}
+
+/// Looks at a statement in its place, before anything is sent.
 ///
 /// # Errors
-/// As [`run`]. The transaction is to be rolled back then.
-pub(crate) async fn within(
-    session: &mut impl Session,
-    steps: &BoundTransaction<'_>,
+/// Those of [`check`]; and what a connector cannot set for a session.
+pub(crate) fn check_in(
+    connector: &'static str,
+    text: &str,
+    read_only: ReadOnly,
     query: &Query<'_>,
-    (limit_ms, is_recorded): (u64, bool),
-) -> Result<Rows, StatementFailure> {
-    if steps.steps.iter().any(|step| asks_for_inserted(&step.text)) {
-        // What it says then is of a step before, and not of another call.
-        session.forget_inserted().await.map_err(StatementFailure::before_the_end)?;
-    }
-    let mut results = Vec::with_capacity(steps.steps.len());
-    for (place, step) in steps.steps.iter().enumerate() {
-        let values = steps.values(place, &results).map_err(StatementFailure::last)?;
-        let max_bytes = query.max_bytes.saturating_sub(BoundTransaction::kept_bytes(&results));
-        let command = Command::Statement { text: &step.text, values: &values };
-        let own = Query { command, access: Access::Read, max_bytes, ..query.clone() };
-        let outcome = session.run_step(&step.text, &values, &own, limit_ms).await;
-        let rows = outcome.map_err(|StatementFailure { error, outcome }| {
-            let failure = StatementFailure { error: steps.of_step(place, error), outcome };
-            // A table without transactions keeps what was written, and nobody can tell any more.
-            let wrote = steps.steps.iter().take(place + 1).any(|step| step.access == Access::Write);
-            if wrote && !is_recorded { failure } else { failure.before_the_end() }
-        })?;
-        steps.take(&mut results, rows).map_err(StatementFailure::last)?;
-    }
-    Ok(steps.answer(results))
+    place: StatementPlace,
+) -> Result<StatementNotes> {
+    query.without_session(connector)?;
+    let checked = match place {
+        StatementPlace::Alone => check(connector, text, read_only)?,
+        StatementPlace::Recorded => check(connector, text, read_only)?.in_transaction("with `idempotency`")?,
+        StatementPlace::Step { .. } => check_step(connector, text, read_only)?,
+    };
+    Ok(StatementNotes { leaves_traces: checked.leaves_traces, calls: checked.calls() })
 }

@@ -3,10 +3,10 @@
 use millrace_core::{
     Error, ErrorKind, Result,
     secret::Secret,
-    url::{Url, percent_decoded},
+    url::{Url, percent_coded as coded, percent_decoded},
 };
 
-use crate::shared::{KnownOptions, ServerOptions, is_loopback, percent_coded as coded};
+use crate::shared::{KnownOptions, ServerOptions, is_loopback};
 
 const KNOWN: KnownOptions = KnownOptions {
     connector: "neon",

@@ -26,7 +26,7 @@ const NOT_ADMITTED: [&str; 3] =
 const MAX_COLUMNS: usize = 1_664;
 
 /// A batch that failed.
-pub(super) struct Refusal {
+pub(crate) struct Refusal {
     pub(super) failure: StatementFailure,
     /// What PostgreSQL said of one of the statements; nothing where it was the login that failed, or the API.
     pub(super) said: Option<Box<ServerError>>,
@@ -37,6 +37,12 @@ pub(super) struct Refusal {
 impl From<StatementFailure> for Refusal {
     fn from(failure: StatementFailure) -> Self {
         Self { failure, said: None, context: String::new() }
+    }
+}
+
+impl From<Refusal> for StatementFailure {
+    fn from(refusal: Refusal) -> Self {
+        refusal.failure
     }
 }
 

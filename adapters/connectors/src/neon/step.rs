@@ -11,7 +11,7 @@ const MAX_VALUES: usize = 65_535;
 
 /// A statement of a batch, as the API takes it.
 #[derive(Clone)]
-pub(super) struct Step(pub(super) Json);
+pub(crate) struct Step(pub(super) Json);
 
 impl Step {
     fn new(query: String, params: impl Iterator<Item = Option<String>>) -> Self {

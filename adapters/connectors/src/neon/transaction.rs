@@ -38,7 +38,7 @@ const STEP: &str = "millrace_step";
 const NO_NUMBER: &str = "22P02";
 
 /// The steps of a transaction, ready to be sent.
-pub(super) struct Steps<'a> {
+pub(crate) struct Steps<'a> {
     bound: BoundTransaction<'a>,
     statements: Vec<Step>,
     /// What the words of a step begin with that has another number of rows than is expected.

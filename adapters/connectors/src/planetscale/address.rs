@@ -2,7 +2,7 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use millrace_catalogue::PLANETSCALE;
-use millrace_core::{Error, ErrorKind, Result, secret::Secret};
+use millrace_core::{Error, ErrorKind, Result, secret::Secret, url::scheme_and_rest};
 
 use crate::{
     mysql_text::connection_pairs,
@@ -43,7 +43,7 @@ impl PlanetscaleAddress {
         // What is wrong with the options is said even where the string is wrong.
         ServerOptions::gather(&KNOWN, Vec::new(), options)?;
         let mut settings = ServerOptions::gather(&KNOWN, connection_pairs(text, PLANETSCALE.schemes, FORM).map_err(wrong)?, options)?;
-        let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase()).unwrap_or_default();
+        let scheme = scheme_and_rest(text).map(|(scheme, _)| scheme.to_ascii_lowercase()).unwrap_or_default();
         let host = settings.demand("host")?.to_ascii_lowercase();
         let port = settings.take("port");
         // The user's password belongs to one database: its name is not sent.

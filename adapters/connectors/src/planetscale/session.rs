@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
+use millrace_catalogue::PLANETSCALE;
 use millrace_core::{
     Error, ErrorKind, Json,
     headers::Headers,
     ports::{Clock, HttpClient, HttpRequest, Query, WaitUntil},
-    value::{Rows, Value},
+    value::Rows,
 };
 
 use super::{
@@ -17,7 +18,10 @@ use super::{
 use crate::{
     mysql_text::{self, Transaction},
     postgres_text::limits,
-    shared::{Execution, ReadOnly, StatementFailure, max_response_bytes, own_query, soon, timed_out, within, words},
+    shared::{
+        self, Begin, Call, Execution, FailedEnd, ReadOnly, Statement, StatementFailure, max_response_bytes, own_query, own_steps,
+        records::OwnStatements, soon, timed_out, within, words,
+    },
 };
 
 /// How long a call waits for its transaction to be rolled back, and how long that may take behind its back, in milliseconds.
@@ -69,11 +73,24 @@ pub(super) struct Session {
     deadline_ms: u64,
     /// Who says that it must not write.
     read_only: ReadOnly,
+    /// How long its statements may take, in milliseconds.
+    limit_ms: u64,
+    /// Its statement calls a procedure.
+    calls: bool,
 }
 
 impl Session {
-    pub(super) fn new(api: &Rc<Api>, deadline_ms: u64, read_only: ReadOnly) -> Self {
-        Self { api: api.clone(), state: Json::Null, is_open: false, deadline_ms, read_only }
+    /// For a call, whose statements may take so many milliseconds.
+    pub(super) fn new(api: &Rc<Api>, call: &Call<'_>, is_read_only: bool, limit_ms: u64) -> Self {
+        Self {
+            api: api.clone(),
+            state: Json::Null,
+            is_open: false,
+            deadline_ms: call.query.deadline_ms,
+            read_only: ReadOnly::of(&call.query, is_read_only),
+            limit_ms,
+            calls: call.notes.calls,
+        }
     }
 
     async fn execute(&mut self, text: &str, query: &Query<'_>) -> Result<Json, StatementFailure> {
@@ -98,22 +115,14 @@ impl Session {
         self.is_open = true;
         Ok(())
     }
-}
 
-impl mysql_text::Session for Session {
-    async fn run(
-        &mut self,
-        text: &str,
-        values: &[Value],
-        query: &Query<'_>,
-        transaction: Transaction,
-        limit_ms: u64,
-    ) -> Result<Rows, StatementFailure> {
+    async fn statement(&mut self, statement: Statement<'_>, query: &Query<'_>, transaction: Transaction) -> Result<Rows, StatementFailure> {
+        let Statement { text, values } = statement;
         let written = literal::write(text, values).map_err(StatementFailure::last)?;
         if transaction == Transaction::ReadOnly {
             self.open("START TRANSACTION READ ONLY").await?;
         }
-        let hint = literal::with_limit(&written.text, limit_ms);
+        let hint = literal::with_limit(&written.text, self.limit_ms);
         let outcome = match &hint {
             Some((at, hint)) => {
                 let (before, after) = written.text.split_at(*at);
@@ -123,7 +132,7 @@ impl mysql_text::Session for Session {
             None => self.execute(&written.text, query).await,
         };
         if transaction == Transaction::ReadOnly {
-            mysql_text::Session::roll_back(self).await;
+            shared::Session::roll_back(self).await;
         }
         let result = outcome.map_err(|failure| match failure.outcome {
             // What came before it in the procedure is committed.
@@ -132,24 +141,57 @@ impl mysql_text::Session for Session {
         })?;
         reply::rows_of(result, query, |found| names::of_author(text, &written, found.into_iter()))
     }
+}
 
-    async fn begin(&mut self, limit_ms: u64, read_only: bool) -> Result<(), StatementFailure> {
+impl OwnStatements for Session {
+    async fn run_own(&mut self, own: Statement<'_>, query: &Query<'_>) -> Result<Rows, StatementFailure> {
+        self.statement(own, query, Transaction::Implied).await
+    }
+}
+
+impl shared::Session for Session {
+    const UNDOES_ALL: bool = false;
+
+    fn asks_for_inserted(text: &str) -> bool {
+        mysql_text::asks_for_inserted(text)
+    }
+
+    fn clock(&self) -> Rc<dyn Clock> {
+        self.api.clock.clone()
+    }
+
+    async fn run(&mut self, query: &Query<'_>) -> Result<Rows, StatementFailure> {
+        let transaction = Transaction::alone(self.read_only.is_demanded(), self.calls);
+        self.statement(Statement::of(query, PLANETSCALE.name)?, query, transaction).await
+    }
+
+    async fn begin(&mut self, begin: Begin, own: &[Statement<'_>], query: &Query<'_>) -> Result<Rows, StatementFailure> {
+        let limit_ms = begin.wait_ms.map_or(self.limit_ms, mysql_text::lock_wait_ms);
         // Where it is as long as the call, the call's own end is enough.
         if self.api.clock.now_ms().saturating_add(limit_ms) < self.deadline_ms {
             let seconds = limit_ms.div_ceil(1000).max(1);
             let set = format!("SET SESSION innodb_lock_wait_timeout = {seconds}");
             self.command(&set).await.map_err(StatementFailure::before_the_end)?;
         }
-        self.open(if read_only { "START TRANSACTION READ ONLY" } else { "START TRANSACTION" }).await
+        self.open(if begin.is_read_only { "START TRANSACTION READ ONLY" } else { "START TRANSACTION" }).await?;
+        let mut rows = Rows::default();
+        for own in own {
+            rows = self.own_step(*own, query).await?;
+        }
+        Ok(rows)
     }
 
-    /// A session that is new has numbered no row.
-    async fn forget_inserted(&mut self) -> Result<(), StatementFailure> {
-        Ok(())
+    async fn step(&mut self, query: &Query<'_>, _is_first: bool) -> Result<Rows, StatementFailure> {
+        self.statement(Statement::of(query, PLANETSCALE.name)?, query, Transaction::Open).await
     }
 
-    async fn commit(&mut self) -> Result<(), StatementFailure> {
-        self.command("COMMIT").await?;
+    async fn own_step(&mut self, own: Statement<'_>, query: &Query<'_>) -> Result<Rows, StatementFailure> {
+        self.statement(own, query, Transaction::Open).await
+    }
+
+    async fn commit(&mut self, own: &[Statement<'_>], query: &Query<'_>) -> Result<(), FailedEnd> {
+        own_steps(self, own, query).await?;
+        self.command("COMMIT").await.map_err(|failure| FailedEnd { place: own.len(), failure })?;
         self.is_open = false;
         Ok(())
     }
@@ -164,11 +206,6 @@ impl mysql_text::Session for Session {
         if let Some(Ok(())) = within(&*clock, until_ms, self.command("ROLLBACK")).await {
             self.is_open = false;
         }
-    }
-
-    async fn undo(&mut self, failure: StatementFailure) -> StatementFailure {
-        self.roll_back().await;
-        failure
     }
 }
 

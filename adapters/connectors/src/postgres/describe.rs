@@ -3,17 +3,19 @@
 use millrace_catalogue::POSTGRES;
 use millrace_core::{
     Result,
+    app::Access,
     ports::{Column, ColumnKind, Query},
     value::Value,
 };
 
 use super::{
     Postgres,
+    lists::Lists,
     session::{Batch, Session, Transaction},
 };
 use crate::{
     postgres_text::{Kind, Oid, Scalar},
-    shared::{StatementFailure, own_query},
+    shared::{Progress, REPEATABLE, StatementFailure, own_query},
 };
 
 /// The names of types, in the order of their numbers.
@@ -28,7 +30,8 @@ impl Postgres {
     pub(super) async fn describe(&self, query: &Query<'_>) -> Result<Vec<Column>> {
         let (text, values) = query.command.statement(POSTGRES.name)?;
         let batch = Batch::describing(text, values)?.with_settings(query.session);
-        self.repeatedly(query, async |session: &mut Session, left_ms| {
+        let lists = Lists::of(&*self.clock, &self.lists);
+        let work = async |session: &mut Session, left_ms| {
             let columns = session.describe(&batch, query, left_ms).await?;
             if columns.is_empty() {
                 return Ok(Vec::new());
@@ -43,8 +46,10 @@ impl Postgres {
                 Column { name, type_name, kind: kind(oid) }
             };
             Ok(columns.into_iter().zip(names.rows).map(column).collect())
-        })
-        .await
+        };
+        let query = &Query { access: Access::Read, ..query.clone() };
+        let attempt = async |progress: &Progress| self.attempt_listed(query, progress, &lists, &work).await;
+        self.connections.run(query, REPEATABLE, attempt).await
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
         lists::{FORMS_OF_TYPES, Known, ListForm, placed},
         type_of,
     },
-    shared::{StatementFailure, own_query},
+    shared::{Pooled as _, StatementFailure, own_query},
 };
 
 /// The forms that lists have in statements, in the places of all values.

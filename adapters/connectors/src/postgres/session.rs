@@ -23,13 +23,13 @@ use super::{
 };
 use crate::{
     postgres_text::{Kind, Parameter, blame_session, is_of_statement, limits},
-    shared::{Pooled, ReadOnly, StatementFailure},
+    shared::{FailedEnd, Pooled, ReadOnly, Statement, StatementFailure},
 };
 
 /// Room for what surrounds the cells of a row, and for messages that are not rows, in bytes.
 const ENVELOPE: usize = 1 << 20;
 /// What `ReadyForQuery` says where no transaction is open.
-pub(super) const IDLE: u8 = b'I';
+const IDLE: u8 = b'I';
 /// What it says where one is open, and nothing in it has failed.
 pub(super) const IN_TRANSACTION: u8 = b'T';
 
@@ -57,6 +57,8 @@ pub(super) enum Transaction {
 pub(super) struct Session {
     wire: Wire,
     usable: bool,
+    /// A transaction is open, and nothing is on its way.
+    is_open: bool,
     /// Who says that what is sent next must not write.
     read_only: ReadOnly,
     /// The statement of the last batch got its values, and may have run.
@@ -141,12 +143,7 @@ impl<'a> Batch<'a> {
 impl Session {
     /// `wire` has just said that it is ready for a query.
     pub(super) const fn new(wire: Wire) -> Self {
-        Self { wire, usable: true, read_only: ReadOnly::Database, has_run: false }
-    }
-
-    /// Whether the connection can be used for another statement.
-    pub(super) const fn is_usable(&self) -> bool {
-        self.usable
+        Self { wire, usable: true, is_open: false, read_only: ReadOnly::Database, has_run: false }
     }
 
     /// Notes who says that what is sent from now on must not write.
@@ -162,15 +159,6 @@ impl Session {
     /// Notes that a statement was not sent.
     pub(super) const fn sends_nothing(&mut self) {
         self.has_run = false;
-    }
-
-    /// Says goodbye.
-    pub(super) async fn close(mut self) {
-        let mut farewell = BytesMut::new();
-        frontend::terminate(&mut farewell);
-        if self.wire.send(&farewell).await.is_ok() {
-            self.wire.shutdown().await;
-        }
     }
 
     /// Runs a statement, which the server ends after `left_ms`.
@@ -237,7 +225,8 @@ impl Session {
             self.usable = true;
             return Err(failure);
         }
-        self.usable = status == if is_within { IN_TRANSACTION } else { IDLE };
+        self.usable = !is_within && status == IDLE;
+        self.is_open = is_within && status == IN_TRANSACTION;
         Ok(answer.parameters)
     }
 
@@ -272,22 +261,34 @@ impl Session {
             return Err(StatementFailure::last(Error::new(ErrorKind::Denied, "the statement ends the transaction that it runs in")));
         }
         self.usable = status == IDLE;
+        self.is_open = status == IN_TRANSACTION;
         Ok(rows)
     }
 
-    /// Rolls back the transaction that is open.
+    /// Sends messages that end with a `COMMIT` in this place, and `Sync`.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), with the place of the command that failed; where it is not known, that of
+    /// the `COMMIT`.
+    pub(super) async fn end(&mut self, bytes: &[u8], commit: usize, query: &Query<'_>) -> Result<(), FailedEnd> {
+        let (answer, status) = self.exchange(bytes, commit, query).await.map_err(|failure| FailedEnd { place: commit, failure })?;
+        let place = answer.done.min(commit);
+        self.expect(answer, status, query, IDLE).await.map(drop).map_err(|failure| FailedEnd { place, failure })
+    }
+
+    /// Rolls back the transaction, where one is open.
     ///
     /// # Errors
     /// Where the connection broke, which rolls it back, too.
     pub(super) async fn give_up(&mut self) -> Result<(), StatementFailure> {
-        self.roll_back().await
+        if self.is_open { self.roll_back().await } else { Ok(()) }
     }
 
     /// Sends messages that end with `Sync`, and reads all that is answered: the answer of the command at `place`, and whether a transaction
     /// is open.
     async fn exchange(&mut self, bytes: &[u8], place: usize, query: &Query<'_>) -> Result<(BatchReply, u8), StatementFailure> {
         // Until the server is ready again, the connection is in the middle of something; the future may be dropped there.
-        self.usable = false;
+        (self.usable, self.is_open) = (false, false);
         self.has_run = true;
         self.wire.send(bytes).await.map_err(StatementFailure::unknown)?;
         let mut answer = BatchReply { place, ..BatchReply::default() };
@@ -308,6 +309,7 @@ impl Session {
     }
 
     async fn roll_back(&mut self) -> Result<(), StatementFailure> {
+        self.is_open = false;
         let mut bytes = BytesMut::new();
         frontend::query("ROLLBACK", &mut bytes).map_err(|error| StatementFailure::last(unknown(&error.to_string())))?;
         self.wire.send(&bytes).await.map_err(StatementFailure::unknown)?;
@@ -338,6 +340,18 @@ impl Pooled for Session {
         let mut sync = BytesMut::new();
         frontend::sync(&mut sync);
         self.wire.send(&sync).await.is_ok() && self.until_ready().await.is_ok()
+    }
+
+    fn is_usable(&self) -> bool {
+        self.usable
+    }
+
+    async fn close(mut self) {
+        let mut farewell = BytesMut::new();
+        frontend::terminate(&mut farewell);
+        if self.wire.send(&farewell).await.is_ok() {
+            self.wire.shutdown().await;
+        }
     }
 }
 
@@ -491,9 +505,9 @@ fn columns(body: &RowDescriptionBody) -> Result<Vec<Column>, Error> {
 ///
 /// # Errors
 /// [`Syntax`](ErrorKind::Syntax) for more than the protocol takes.
-pub(super) fn commands(commands: &[(&str, &[Value])]) -> Result<BytesMut, Error> {
+pub(super) fn commands(commands: &[Statement<'_>]) -> Result<BytesMut, Error> {
     let mut bytes = BytesMut::new();
-    let write = |(text, values): &(&str, &[Value]), bytes: &mut BytesMut| {
+    let write = |Statement { text, values }: &Statement<'_>, bytes: &mut BytesMut| {
         let params: Vec<Parameter> = values.iter().map(Parameter::of).collect();
         frontend::parse("", text, params.iter().map(|param| param.oid), bytes)?;
         bind(&params, bytes)?;

@@ -2,7 +2,11 @@
 //!
 //! Whether a statement writes is not looked at: for a read-only adapter the server refuses what does.
 
-use millrace_core::{Error, ErrorKind, Result};
+use millrace_core::{Error, ErrorKind};
+use millrace_languages::{
+    lex::{Kind, Lexer, Token, Unread},
+    postgres::Postgres,
+};
 
 /// Statements that need a connection of their own, or leave something on it.
 const REFUSED: [&str; 25] = [
@@ -41,18 +45,21 @@ const BLOCK: &str = "DO";
 /// Looks at a statement of a connector. `has_session`: it runs with what the adapter's `session` sets, which it must not change.
 ///
 /// # Errors
-/// [`Syntax`](ErrorKind::Syntax) for a NUL character; [`Denied`](ErrorKind::Denied) for what is not sent.
-pub(crate) fn check(connector: &str, text: &str, has_session: bool) -> Result<()> {
+/// [`Syntax`](ErrorKind::Syntax) for a NUL character, and for a beginning that cannot be cut; [`Denied`](ErrorKind::Denied) for what is not sent.
+pub(crate) fn check(connector: &str, text: &str, has_session: bool) -> millrace_core::Result<()> {
     if text.contains('\0') {
         return Err(Error::new(ErrorKind::Syntax, "the statement contains a NUL character"));
     }
+    let unread = |unread: Unread| Error::new(ErrorKind::Syntax, unread.of_statement());
     let mut rest = text;
-    let first = word(&mut rest);
+    let first = next_word(&mut rest).map_err(unread)?;
+    let second = next_word(&mut rest).map_err(unread)?;
+    let second = if ["LOCAL", "GLOBAL"].iter().any(|scope| scope.eq_ignore_ascii_case(second)) {
+        next_word(&mut rest).map_err(unread)?
+    } else {
+        second
+    };
     let refused = REFUSED.into_iter().find(|refused| first.eq_ignore_ascii_case(refused)).or_else(|| {
-        let mut second = word(&mut rest);
-        if second.eq_ignore_ascii_case("LOCAL") || second.eq_ignore_ascii_case("GLOBAL") {
-            second = word(&mut rest);
-        }
         let is_temporary = second.eq_ignore_ascii_case("TEMP") || second.eq_ignore_ascii_case("TEMPORARY");
         (first.eq_ignore_ascii_case("CREATE") && is_temporary).then_some("CREATE TEMP")
     });
@@ -72,43 +79,34 @@ pub(crate) fn check(connector: &str, text: &str, has_session: bool) -> Result<()
     }
 }
 
-/// Takes the next word; empty where something else comes first. Blanks, comments and semicolons are passed over.
+/// Takes the next word; empty where something else comes first, or where that cannot be cut. Blanks, comments and semicolons are passed over.
 pub(crate) fn word<'a>(rest: &mut &'a str) -> &'a str {
-    loop {
-        let text = rest.trim_start_matches(|character: char| character.is_ascii_whitespace() || matches!(character, '\u{b}' | ';'));
-        *rest = if let Some(comment) = text.strip_prefix("--") {
-            comment.split_once(['\n', '\r']).map_or("", |(_, rest)| rest)
-        } else if let Some(comment) = text.strip_prefix("/*") {
-            after_comment(comment)
-        } else {
-            let end = text.find(|character: char| !character.is_ascii_alphanumeric() && character != '_').unwrap_or(text.len());
-            let (word, after) = text.split_at(end);
-            *rest = after;
-            return word;
-        };
-    }
+    next_word(rest).unwrap_or_default()
 }
 
-/// What follows a comment that has begun; comments nest.
-pub(crate) fn after_comment(text: &str) -> &str {
-    let mut depth = 1;
-    let mut rest = text;
-    while depth > 0 {
-        let (open, close) = (rest.find("/*"), rest.find("*/"));
-        let at = match (open, close) {
-            (_, None) => return "",
-            (Some(open), Some(close)) if open < close => {
-                depth += 1;
-                open
+/// The same.
+///
+/// # Errors
+/// What comes first cannot be cut.
+fn next_word<'a>(rest: &mut &'a str) -> Result<&'a str, Unread> {
+    let text = *rest;
+    let mut lexer = Lexer::<Postgres>::new(text);
+    while let Some(cut) = lexer.next() {
+        let Token { kind, range } = cut?;
+        match kind {
+            Kind::Space | Kind::Comment { .. } | Kind::Sign(b';') => *rest = lexer.rest(),
+            Kind::Word => {
+                // What a name has after it that no word of the language has, does not make the word another one.
+                let found = text.get(range.start..).unwrap_or_default();
+                let end = found.find(|character: char| !character.is_ascii_alphanumeric() && character != '_').unwrap_or(found.len());
+                let (word, after) = found.split_at(end);
+                *rest = after;
+                return Ok(word);
             }
-            (_, Some(close)) => {
-                depth -= 1;
-                close
-            }
-        };
-        rest = rest.get(at + 2..).unwrap_or_default();
+            _ => return Ok(""),
+        }
     }
-    rest
+    Ok("")
 }
 
 #[cfg(test)]
@@ -121,7 +119,6 @@ mod tests {
             ("BEGIN", Some("BEGIN")),
             (" ;\n-- x\n begin read write", Some("BEGIN")),
             ("/* a /* b */ c */ commit", Some("COMMIT")),
-            ("/* a /* b */ commit", None),
             ("/*/*/ */*/SET a = 1", Some("SET")),
             ("SET LOCAL a = 1", Some("SET")),
             ("RESET ALL", Some("RESET")),
@@ -131,6 +128,7 @@ mod tests {
             ("CREATE TABLE temp (v int)", None),
             ("SELECT 1", None),
             ("(SELECT 1)", None),
+            ("BEGIN$a", Some("BEGIN")),
             ("SETTLE", None),
             ("UPDATE t SET v = 1", None),
             ("", None),
@@ -144,7 +142,11 @@ mod tests {
             assert_eq!(check("postgres", text, false), expected, "{text}");
             assert_eq!(check("postgres", text, true), expected, "{text}");
         }
-        assert_eq!(check("postgres", "SELECT 1\0", false).unwrap_err().kind, ErrorKind::Syntax);
+        for text in
+            ["SELECT 1\0", "/* a /* b */ commit", "\u{b}BEGIN", "CREATE\u{a0}TEMP TABLE t (v int)", "CREATE \u{feff}TEMP TABLE t (v int)"]
+        {
+            assert_eq!(check("postgres", text, false).unwrap_err().kind, ErrorKind::Syntax, "{text}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use millrace_core::{
     Error, ErrorKind, Json, Result,
     app::Access,
     ports::{Command, Node, Query},
+    url::percent_coded,
     value::Value,
 };
 
@@ -18,7 +19,7 @@ use super::{
 };
 use crate::{
     documents::{self, Draft},
-    shared::{Effect, percent_coded},
+    shared::Effect,
 };
 
 /// The longest path and query, in bytes: PostgREST itself takes 50 KB of a request without its body.
@@ -149,20 +150,7 @@ impl Prepared {
                 self.parameter("limit", "0".to_owned());
                 prefer.push("count=exact");
             }
-            Verb::Rpc if is("get") => {
-                for (name, node) in field("arguments").map(members_of).transpose()?.unwrap_or_default() {
-                    let Node::Value(value) = node else { return Err(damaged()) };
-                    // Without a value it has its default.
-                    if let Some(text) = text_of(value)? {
-                        if begins_like_condition(&text) {
-                            return Err(unfit(
-                                "with `get`, PostgREST takes an argument that begins like a condition, such as `eq.`, for one; remove `get`",
-                            ));
-                        }
-                        self.parameter(name, text);
-                    }
-                }
-            }
+            Verb::Rpc if is("get") => self.arguments(field("arguments").map(members_of).transpose()?.unwrap_or_default())?,
             Verb::Rpc => {
                 self.method = "POST";
                 self.body = field("arguments").map_or_else(|| Ok("{}".to_owned()), json)?;
@@ -191,6 +179,22 @@ impl Prepared {
         }
         prefer.retain(|word| !word.is_empty());
         self.prefer = prefer.join(", ");
+        Ok(())
+    }
+
+    /// The arguments of a function that is called by `GET`.
+    fn arguments(&mut self, arguments: &[(String, Node)]) -> Result<()> {
+        for (name, node) in arguments {
+            let Node::Value(value) = node else { return Err(damaged()) };
+            // Without a value it has its default.
+            let Some(text) = text_of(value)? else { continue };
+            if begins_like_condition(&text) {
+                return Err(unfit(
+                    "with `get`, PostgREST takes an argument that begins like a condition, such as `eq.`, for one; remove `get`",
+                ));
+            }
+            self.parameter(name, text);
+        }
         Ok(())
     }
 
@@ -289,21 +293,11 @@ fn names(node: &Node) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use millrace_core::app::OnTooMany;
 
     use super::*;
 
     fn prepared(text: &str, values: &[Value]) -> Result<Prepared> {
-        let query = Query {
-            command: Command::Statement { text, values },
-            session: &[],
-            access: Access::Write,
-            deadline_ms: 1,
-            max_rows: 100,
-            on_too_many: OnTooMany::Error,
-            max_bytes: 1,
-            caller: None,
-        };
+        let query = Query { access: Access::Write, ..Query::reading(Command::Statement { text, values }, 1, 100, 1) };
         Prepared::of(&query, "postgrest", false)
     }
 

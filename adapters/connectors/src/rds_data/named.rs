@@ -20,8 +20,12 @@
 //! type of its place there is a text here, or is cast to the type that was found out (module `types`).
 
 use millrace_core::{Error, ErrorKind, Result};
+use millrace_languages::{
+    lex::{Kind, Lexer, Prefix, Token},
+    postgres::Postgres,
+};
 
-use crate::postgres_text::{Parameter, after_comment};
+use crate::postgres_text::Parameter;
 
 /// What stands in place of `$1`.
 pub(super) enum Placeholders<'a> {
@@ -34,15 +38,18 @@ pub(super) enum Placeholders<'a> {
 /// Writes a statement for the API.
 ///
 /// # Errors
-/// [`Syntax`](ErrorKind::Syntax) where the statement has another number of values.
+/// [`Syntax`](ErrorKind::Syntax) where the statement has another number of values, or cannot be cut.
 pub(super) fn written(text: &str, placeholders: &Placeholders<'_>) -> Result<String> {
-    let mut writer = Writer { rest: text, out: String::with_capacity(text.len() + 64), used: Vec::new() };
     let count = match placeholders {
         Placeholders::Named(params, _) => params.len(),
         Placeholders::Numbered(count) => *count,
     };
-    writer.used.resize(count, false);
-    writer.write(placeholders);
+    let mut writer =
+        Writer { text, out: String::with_capacity(text.len() + 64), used: vec![false; count], literal_end: 0, is_after_colon: false };
+    for cut in Lexer::<Postgres>::new(text) {
+        let token = cut.map_err(|unread| Error::new(ErrorKind::Syntax, unread.of_statement()))?;
+        writer.write(&token, placeholders);
+    }
     if writer.used.len() != count || writer.used.contains(&false) {
         return Err(Error::new(ErrorKind::Syntax, "the statement expects a different number of values"));
     }
@@ -50,120 +57,85 @@ pub(super) fn written(text: &str, placeholders: &Placeholders<'_>) -> Result<Str
 }
 
 struct Writer<'a> {
-    rest: &'a str,
+    text: &'a str,
     out: String,
     /// Whether each value has a placeholder. Longer than there are values: a placeholder has none.
     used: Vec<bool>,
+    /// Where the last literal ends in `out`.
+    literal_end: usize,
+    /// The token before is a colon that stands alone.
+    is_after_colon: bool,
 }
 
 impl Writer<'_> {
-    fn write(&mut self, placeholders: &Placeholders<'_>) {
-        while let Some(first) = self.rest.chars().next() {
-            match first {
-                '\'' => self.literal(false),
-                '"' => self.identifier(false),
-                '$' => self.dollar(placeholders),
-                '-' if self.rest.starts_with("--") => {
-                    let end = self.rest.find(['\n', '\r']).unwrap_or(self.rest.len());
-                    self.comment(end);
+    fn write(&mut self, Token { kind, range }: &Token, placeholders: &Placeholders<'_>) {
+        let text = self.text.get(range.clone()).unwrap_or_default();
+        if self.is_after_colon && text.starts_with(is_of_name) {
+            self.out.push(' ');
+        }
+        match kind {
+            Kind::Literal { prefix, body, continues } => {
+                let escapes = *prefix == Prefix::Escape;
+                if *continues && escapes {
+                    // The two are one literal, and what is between them may have a colon in it.
+                    self.out.truncate(self.literal_end);
+                    self.out.push('\n');
+                } else {
+                    self.out.push_str(self.text.get(range.start..body.start - 1).unwrap_or_default());
                 }
-                '/' if self.rest.starts_with("/*") => {
-                    let end = self.rest.len() - after_comment(&self.rest[2..]).len();
-                    self.comment(end);
-                }
-                ':' if self.rest.starts_with("::") => self.copy(2),
-                ':' => {
-                    self.copy(1);
-                    if self.rest.starts_with(is_of_name) {
-                        self.out.push(' ');
-                    }
-                }
-                first if is_of_name(first) => self.word(),
-                other => self.copy(other.len_utf8()),
+                self.literal(self.text.get(body.clone()).unwrap_or_default(), escapes);
+                self.literal_end = self.out.len();
             }
+            Kind::Quoted => self.identifier(text),
+            Kind::Dollar => self.dollar(text),
+            Kind::Comment { .. } if is_plain(text) && !text.contains(['"', '$']) => self.out.push_str(text),
+            Kind::Comment { .. } => self.out.push(' '),
+            Kind::Parameter => self.placeholder(text.trim_start_matches('$').parse().unwrap_or(usize::MAX), placeholders),
+            _ => self.out.push_str(text),
         }
+        self.is_after_colon = text == ":";
     }
 
-    fn copy(&mut self, length: usize) {
-        let (copied, rest) = self.rest.split_at(length);
-        self.out.push_str(copied);
-        self.rest = rest;
-    }
-
-    /// A name or a number, and the literal that a letter before it is of.
-    fn word(&mut self) {
-        let end = self.rest.find(|character| !is_of_name(character) && character != '$').unwrap_or(self.rest.len());
-        let word = &self.rest[..end];
-        let (escapes, is_unicode) = (word.eq_ignore_ascii_case("e"), word.eq_ignore_ascii_case("u"));
-        self.copy(end);
-        if is_unicode && self.rest.starts_with("&'") {
-            self.copy(1);
-            self.literal(false);
-        } else if is_unicode && self.rest.starts_with("&\"") {
-            self.copy(1);
-            self.identifier(true);
-        } else if self.rest.starts_with('\'') {
-            self.literal(escapes);
-        }
-    }
-
-    /// A literal in single quotes, with all that continues it. `escapes`: a backslash is not itself in it.
-    fn literal(&mut self, escapes: bool) {
-        self.text(escapes);
-        while escapes && let Some(rest) = continued(self.rest) {
-            self.out.push('\n');
-            self.rest = rest;
-            self.text(escapes);
-        }
-    }
-
-    /// A text in single quotes.
-    fn text(&mut self, escapes: bool) {
-        self.copy(1);
-        while let Some(next) = self.rest.chars().next() {
+    /// What is between the quotes of a literal, and the quotes. `escapes`: a backslash is not itself in it.
+    fn literal(&mut self, body: &str, escapes: bool) {
+        self.out.push('\'');
+        let mut rest = body;
+        while let Some(next) = rest.chars().next() {
+            rest = rest.get(next.len_utf8()..).unwrap_or_default();
             match next {
-                '\'' if self.rest.starts_with("''") => self.copy(2),
-                '\'' => return self.copy(1),
-                '\\' if escapes && self.rest.starts_with("\\'") => {
-                    self.out.push_str("''");
-                    self.rest = &self.rest[2..];
-                }
                 '\\' if escapes => {
-                    self.copy(1);
-                    self.copy(self.rest.chars().next().map_or(0, char::len_utf8));
+                    let escaped = rest.chars().next();
+                    match escaped {
+                        Some('\'') => self.out.push_str("''"),
+                        Some(other) => self.out.extend(['\\', other]),
+                        None => self.out.push('\\'),
+                    }
+                    rest = rest.get(escaped.map_or(0, char::len_utf8)..).unwrap_or_default();
                 }
-                other => self.of_text(other),
+                other => self.of_text(other, rest),
             }
         }
+        self.out.push('\'');
     }
 
-    /// A character of a text.
-    fn of_text(&mut self, character: char) {
-        self.copy(character.len_utf8());
-        if character == ':' && self.rest.starts_with(is_of_name) {
+    /// A character of a text, with what follows it.
+    fn of_text(&mut self, character: char, rest: &str) {
+        self.out.push(character);
+        if character == ':' && rest.starts_with(is_of_name) {
             self.out.push_str("'\n'");
         }
     }
 
-    /// A name in double quotes. `is_unicode`: it has escapes already.
-    fn identifier(&mut self, is_unicode: bool) {
-        let inner = &self.rest[1..];
-        let mut end = 0;
-        loop {
-            match inner[end..].find('"') {
-                None => return self.copy(self.rest.len()),
-                Some(at) if inner[end + at + 1..].starts_with('"') => end += at + 2,
-                Some(at) => {
-                    end += at;
-                    break;
-                }
-            }
-        }
-        let (name, rest) = inner.split_at(end);
+    /// A name in double quotes, which has escapes already where `U&` stands before it.
+    fn identifier(&mut self, text: &str) {
+        let (prefix, quoted) = text.split_at(text.find('"').unwrap_or_default());
+        let name = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
         if is_plain(name) {
-            return self.copy(end + 2);
+            return self.out.push_str(text);
         }
-        self.out.push_str(if is_unicode { "\"" } else { "U&\"" });
+        let is_unicode = !prefix.is_empty();
+        self.out.push_str(if is_unicode { prefix } else { "U&" });
+        self.out.push('"');
         for character in name.chars() {
             match character {
                 ':' => self.out.push_str("\\003A"),
@@ -173,40 +145,21 @@ impl Writer<'_> {
             }
         }
         self.out.push('"');
-        self.rest = &rest[1..];
     }
 
-    /// A comment that has so many bytes.
-    fn comment(&mut self, length: usize) {
-        if is_plain(&self.rest[..length]) && !self.rest[..length].contains(['"', '$']) {
-            return self.copy(length);
-        }
-        self.out.push(' ');
-        self.rest = &self.rest[length..];
-    }
-
-    /// A placeholder, or a text between `$tag$` and `$tag$`.
-    fn dollar(&mut self, placeholders: &Placeholders<'_>) {
-        let after = &self.rest[1..];
-        let digits = after.find(|character: char| !character.is_ascii_digit()).unwrap_or(after.len());
-        if digits > 0 {
-            let number = after[..digits].parse::<usize>().unwrap_or(usize::MAX);
-            self.rest = &after[digits..];
-            return self.placeholder(number, placeholders);
-        }
-        let tag = after.find(|character| !is_of_name(character)).unwrap_or(after.len());
-        let text = after[tag..].strip_prefix('$').and_then(|text| text.split_once(&self.rest[..tag + 2]));
-        let Some((text, rest)) = text else { return self.copy(1) };
-        self.rest = text;
+    /// A text between `$tag$` and `$tag$`.
+    fn dollar(&mut self, text: &str) {
+        let fence = text.get(1..).and_then(|rest| rest.find('$')).map_or(0, |end| end + 2);
+        let mut rest = text.get(fence..text.len() - fence).unwrap_or_default();
         self.out.push('\'');
-        while let Some(next) = self.rest.chars().next() {
+        while let Some(next) = rest.chars().next() {
+            rest = rest.get(next.len_utf8()..).unwrap_or_default();
             if next == '\'' {
                 self.out.push('\'');
             }
-            self.of_text(next);
+            self.of_text(next, rest);
         }
         self.out.push('\'');
-        self.rest = rest;
     }
 
     fn placeholder(&mut self, number: usize, placeholders: &Placeholders<'_>) {
@@ -222,19 +175,6 @@ impl Writer<'_> {
                 self.out.push_str(&parameter(number, type_name, found));
             }
         }
-    }
-}
-
-/// What begins with the quote that continues a literal: between the two are blanks and line comments, and the end of a line.
-fn continued(text: &str) -> Option<&str> {
-    let (mut rest, mut ended) = (text, false);
-    loop {
-        let blank = rest.trim_start_matches(|character: char| character.is_ascii_whitespace() || character == '\u{b}');
-        ended |= rest[..rest.len() - blank.len()].contains(['\n', '\r']);
-        rest = match blank.strip_prefix("--") {
-            Some(comment) => &comment[comment.find(['\n', '\r'])?..],
-            None => return (ended && blank.starts_with('\'')).then_some(blank),
-        };
     }
 }
 
@@ -298,17 +238,19 @@ mod tests {
             ("SELECT \"it's \"\"\\\", $1", "SELECT U&\"it\\0027s \"\"\\\\\", :p1"),
             ("SELECT u&\"\\0061:b\", \"a b\", $1", "SELECT u&\"\\0061\\003Ab\", \"a b\", :p1"),
             ("SELECT a[1:b], a[:2], f(x := $1)", "SELECT a[1: b], a[: 2], f(x := :p1)"),
+            ("SELECT a[1:E'\\'b'], a[1:u&\"b\"], $1", "SELECT a[1: E'''b'], a[1: u&\"b\"], :p1"),
             ("SELECT $$it's :a$$, $1", "SELECT 'it''s :'\n'a', :p1"),
             ("SELECT $a$ $1 $b$ $$ $a$, $1", "SELECT ' $1 $b$ $$ ', :p1"),
             ("SELECT a$1, t$$, $1", "SELECT a$1, t$$, :p1"),
             ("SELECT $1 -- don't :a\n, 2", "SELECT :p1  \n, 2"),
             ("SELECT $1 /* plain /* b */ */ -- c", "SELECT :p1 /* plain /* b */ */ -- c"),
             ("SELECT /* :a /* ' */ $2 */ $1", "SELECT   :p1"),
-            ("SELECT $1, 'open :a", "SELECT :p1, 'open :'\n'a"),
-            ("SELECT $1, \"open :a", "SELECT :p1, \"open :a"),
             ("SELECT $1 ? 'ü:ü'", "SELECT :p1 ? 'ü:'\n'ü'"),
         ] {
             assert_eq!(sent(text, &x).as_deref(), Ok(expected), "{text}");
+        }
+        for text in ["SELECT $1, 'open :a", "SELECT $1, \"open :a", "SELECT $1 /* open :a", "SELECT $1, $$open :a"] {
+            assert_eq!(sent(text, &x).unwrap_err().kind, ErrorKind::Syntax, "{text}");
         }
         for (text, values) in
             [("SELECT $1", 0), ("SELECT 1", 1), ("SELECT $2", 1), ("SELECT $0", 0), ("SELECT $1, $99999999999999999999", 1)]

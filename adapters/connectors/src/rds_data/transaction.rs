@@ -4,15 +4,14 @@ use std::{cell::Cell, rc::Rc};
 
 use millrace_core::{
     ErrorKind, Json, Result,
-    app::Access,
-    ports::{BoundTransaction, Query, SessionSetting},
-    value::{Rows, Value},
+    ports::{Query, SessionSetting},
+    value::Value,
 };
 use serde_json::Map;
 
-use super::{Api, Failed, RdsData, Refusal, Statement, Unclear, Work, known_types::Types, oids, reply};
+use super::{Api, RdsData, Refusal, Statement, known_types::Types, reply};
 use crate::{
-    postgres_text::{blame_session, is_of_statement, lists::has_lists},
+    postgres_text::{blame_session, is_of_statement},
     shared::{Execution, ReadOnly, StatementFailure, own_query, timed_out},
 };
 
@@ -26,27 +25,9 @@ pub(super) struct Open {
     api: Rc<Api>,
     id: String,
     has_ended: Cell<bool>,
-    /// What was refused in an earlier transaction for the types of its values.
-    unclear: Cell<Option<Unclear>>,
 }
 
 impl Open {
-    /// The same transaction, in which the types of this statement are found out before it is run.
-    pub(super) fn with_unclear(self, unclear: Option<Unclear>) -> Self {
-        self.unclear.set(unclear);
-        self
-    }
-
-    /// What is to be found out about this statement, the first time that it is run.
-    pub(super) fn unclear_for(&self, statement: &Statement<'_>) -> Option<Unclear> {
-        let unclear = self.unclear.take()?;
-        if unclear.is_of(statement) {
-            return Some(unclear);
-        }
-        self.unclear.set(Some(unclear));
-        None
-    }
-
     pub(super) fn id(&self) -> &str {
         &self.id
     }
@@ -121,7 +102,7 @@ impl RdsData {
         let Some(id) = answer.get("transactionId").and_then(Json::as_str).filter(|id| !id.is_empty()) else {
             return Err(before(reply::broken("a transaction has no number")));
         };
-        let open = Open { api: Rc::clone(&self.api), id: id.to_owned(), has_ended: Cell::new(false), unclear: Cell::new(None) };
+        let open = Open { api: Rc::clone(&self.api), id: id.to_owned(), has_ended: Cell::new(false) };
         if holds.is_one_state {
             self.own(query, &open, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", &[])
                 .await
@@ -180,87 +161,5 @@ impl RdsData {
         let mut body = Statement::own(text, values).body(&Types::default()).map_err(StatementFailure::last)?;
         body.insert("transactionId".to_owned(), open.id().into());
         self.api.execute(body, query).await
-    }
-
-    /// Runs a statement or the steps of a transaction, and commits.
-    pub(super) async fn transact(&self, query: &Query<'_>, work: &Work<'_>, unclear: Option<Unclear>) -> Result<Rows, Failed> {
-        let is_one_state = matches!(work, Work::Steps(steps) if steps.steps.len() > 1 && steps.access() == Access::Read);
-        let open = self.begin(query, &Holds { is_one_state, ..Holds::default() }).await?.with_unclear(unclear);
-        if let Err(failure) = self.set_session(query, &open).await {
-            open.undo().await;
-            return Err(failure.into());
-        }
-        let found = match self.within(query, &open, work).await {
-            Ok(found) => found,
-            Err(failed) => {
-                open.undo().await;
-                return Err(failed);
-            }
-        };
-        // There is nothing to commit. It is ended while the answer is on its way.
-        if query.access.reads() {
-            return Ok(found?);
-        }
-        open.commit(query).await?;
-        Ok(found?)
-    }
-
-    /// Runs a statement or the steps of a transaction in one that is open. What is too large about the result of a statement that took effect is inside.
-    ///
-    /// # Errors
-    /// It must be undone.
-    pub(super) async fn within(&self, query: &Query<'_>, open: &Open, work: &Work<'_>) -> Result<Result<Rows, StatementFailure>, Failed> {
-        let undone = |failed: Failed| {
-            let Failed { refusal: Refusal { failure, said }, unclear } = failed;
-            Failed { refusal: Refusal { failure: failure.before_the_end(), said }, unclear }
-        };
-        match work {
-            Work::Run(statement) => {
-                let reply = self.execute_within(query, open, statement).await.map_err(undone)?;
-                match reply::rows_of(reply, query) {
-                    Err(failure) if failure.error.kind != ErrorKind::TooLarge => Err(undone(failure.into())),
-                    found => Ok(found),
-                }
-            }
-            Work::Steps(steps) => self.steps(query, open, steps).await.map(Ok).map_err(undone),
-            Work::Once(..) | Work::MakeRecords => Ok(Ok(Rows::default())),
-        }
-    }
-
-    /// Runs a statement of the author's in a transaction that is open, after its types were found out where it was refused before.
-    async fn execute_within(&self, query: &Query<'_>, open: &Open, statement: &Statement<'_>) -> Result<Json, Failed> {
-        let is_known = self.types.of(statement.text, oids(&statement.params), self.api.server.clock.now_ms()).is_some();
-        let unclear = open.unclear_for(statement).filter(|unclear| unclear.error.is_some());
-        let unclear = unclear.or_else(|| if is_known || !has_lists(statement.values) { None } else { Failed::unsent(statement).unclear });
-        if let Some(unclear) = &unclear
-            && !self.find_out(query, open, unclear).await?
-        {
-            // Begun again, it is not asked about.
-            return Err(Failed::unsent(statement));
-        }
-        self.execute(query, Some(open.id()), statement, unclear.is_some()).await
-    }
-
-    async fn steps(&self, query: &Query<'_>, open: &Open, steps: &BoundTransaction<'_>) -> Result<Rows, Failed> {
-        let mut results = Vec::with_capacity(steps.steps.len());
-        for (place, step) in steps.steps.iter().enumerate() {
-            let values = steps.values(place, &results).map_err(StatementFailure::last)?;
-            let of_step = |StatementFailure { error, outcome }| StatementFailure { error: steps.of_step(place, error), outcome };
-            let max_bytes = query.max_bytes.saturating_sub(BoundTransaction::kept_bytes(&results));
-            // Until the end nothing has been written for good; what only reads is refused as ever where it writes.
-            let access = if query.is_guarded() { query.access } else { Access::Read };
-            let own = Query { max_bytes, access, ..query.clone() };
-            let statement = Statement::of_author(&step.text, &values, !query.session.is_empty())
-                .map_err(|error| StatementFailure::last(steps.of_step(place, error)))?;
-            let reply = match self.execute_within(&own, open, &statement).await {
-                Ok(reply) => reply,
-                Err(Failed { refusal: Refusal { failure, said }, unclear }) => {
-                    return Err(Failed { refusal: Refusal { failure: of_step(failure), said }, unclear });
-                }
-            };
-            let rows = reply::rows_of(reply, &own).map_err(of_step)?;
-            steps.take(&mut results, rows).map_err(StatementFailure::last)?;
-        }
-        Ok(steps.answer(results))
     }
 }

@@ -25,6 +25,16 @@ pub(crate) trait Pooled {
 
     /// Whether the server answers.
     async fn answers(&mut self) -> bool;
+
+    /// Whether another call can use the connection.
+    fn is_usable(&self) -> bool;
+
+    /// Says goodbye, where the protocol has a word for it. Dropped, the connection is closed, too.
+    async fn close(self)
+    where
+        Self: Sized,
+    {
+    }
 }
 
 /// Connections that wait for a call, and calls that wait for a connection.

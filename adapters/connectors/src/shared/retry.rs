@@ -177,6 +177,15 @@ impl Retry {
         self.run(&query, Effect { reads: true, returns: true }, attempt).await
     }
 
+    /// Waits so many milliseconds, where the query has them.
+    pub(crate) async fn pause(&self, query: &Query<'_>, pause_ms: u64) -> bool {
+        let is_time = self.clock.now_ms().saturating_add(pause_ms) < query.deadline_ms;
+        if is_time {
+            self.clock.sleep(pause_ms).await;
+        }
+        is_time
+    }
+
     fn spread(&self, pause_ms: u64) -> u64 {
         let mut bytes = [0; 2];
         self.random.fill(&mut bytes);
@@ -194,10 +203,7 @@ fn of_unknown_outcome(error: Error) -> Error {
 mod tests {
     use std::{cell::Cell, future::Future, pin::pin, task};
 
-    use millrace_core::{
-        app::OnTooMany,
-        ports::{Command, LocalFuture},
-    };
+    use millrace_core::ports::LocalFuture;
 
     use super::*;
 
@@ -234,16 +240,7 @@ mod tests {
             count.set(count.get() + 1);
             Err::<(), _>(StatementFailure { error: error.clone(), outcome })
         };
-        let query = Query {
-            command: Command::Statement { text: "", values: &[] },
-            session: &[],
-            access,
-            deadline_ms,
-            max_rows: 0,
-            on_too_many: OnTooMany::Error,
-            max_bytes: 0,
-            caller: None,
-        };
+        let query = Query { access, ..super::super::own_query("", deadline_ms) };
         let future = pin!(retry.run(&query, Effect { reads, returns: reads }, attempt));
         let task::Poll::Ready(result) = future.poll(&mut task::Context::from_waker(task::Waker::noop())) else { panic!("it waits") };
         (count.get(), fake.now_ms.get(), result.unwrap_err())

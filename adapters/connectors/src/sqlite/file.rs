@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use millrace_core::{Error, ErrorKind, Result};
+use millrace_core::{Error, ErrorKind, Result, url::percent_coded_except};
 use rusqlite::{Connection, OpenFlags};
 
 use super::{seed, setup::Setup};
@@ -113,14 +113,5 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 }
 
 fn immutable_uri(path: &Path) -> String {
-    let mut uri = String::from("file:");
-    for byte in path.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'/' | b'.' | b'-' | b'_' => uri.push(char::from(*byte)),
-            byte if byte.is_ascii_alphanumeric() => uri.push(char::from(*byte)),
-            byte => uri.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    uri.push_str("?immutable=1");
-    uri
+    format!("file:{}?immutable=1", percent_coded_except(path.as_os_str().as_encoded_bytes(), b"/.-_"))
 }

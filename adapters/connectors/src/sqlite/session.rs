@@ -5,15 +5,14 @@ use std::{path::Path, sync::Arc, time::Duration};
 use millrace_catalogue::SQLITE;
 use millrace_core::{
     Error, ErrorKind, Result,
-    app::Access,
-    ports::{BoundTransaction, CallRecord, Command, Query, RecordedWrite},
+    ports::Query,
     value::{Rows, Value},
 };
 use rusqlite::{CachedStatement, Connection, Statement, Transaction, TransactionBehavior, config::DbConfig, limits::Limit};
 
 use super::{
     authorizer::Authorizer,
-    call_records, deadline,
+    deadline,
     file::{self, OpenFile},
     functions,
     limits::{LONGEST_INDEXED_PATTERN, LONGEST_VALUE},
@@ -90,50 +89,26 @@ impl Session {
     ///
     /// # Errors
     /// Any [`ErrorKind`] but `Cancelled`. Nothing is changed then: a statement that writes takes effect as a whole or not at all.
-    pub(super) fn run(&mut self, query: &Query<'_>) -> Result<Rows> {
-        match query.command {
-            Command::Transaction(steps) => match self.transact(query, steps, None)? {
-                RecordedWrite::Made(rows) => Ok(rows),
-                RecordedWrite::MadeBefore(_) | RecordedWrite::MadeBeforeUnknown | RecordedWrite::Running => Ok(Rows::default()),
-            },
-            _ => self.with_prepared(query, |statement| self.run_prepared(statement, query)),
-        }
+    pub(super) fn run(&self, query: &Query<'_>) -> Result<Rows> {
+        self.with_prepared(query, |statement| self.run_prepared(statement, query))
     }
 
-    /// Runs the steps of a transaction, with a record unless there is one of the same call.
-    fn transact(&self, query: &Query<'_>, steps: BoundTransaction<'_>, record: Option<CallRecord<'_>>) -> Result<RecordedWrite> {
-        query.without_session(SQLITE.name)?;
-        for (place, step) in steps.steps.iter().enumerate() {
-            sqlite_text::check(&step.text, SQLITE.name).map_err(|error| steps.of_step(place, error))?;
-            if self.read_only && step.access == Access::Write {
-                let error = Error::new(ErrorKind::Denied, "the statement writes, and the adapter is read-only");
-                return Err(steps.of_step(place, error));
-            }
-        }
-        let behavior = match steps.access() {
-            Access::Read | Access::Declared => TransactionBehavior::Deferred,
-            Access::Write => TransactionBehavior::Immediate,
-        };
+    /// Runs one statement within the transaction that is open.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(super) fn run_within(&self, query: &Query<'_>) -> Result<Rows> {
+        self.with_prepared(query, |statement| self.step(statement, query))
+    }
+
+    /// Begins a transaction, which is rolled back unless it is committed.
+    ///
+    /// # Errors
+    /// [`Busy`](ErrorKind::Busy) for one that writes, while another one does.
+    pub(super) fn begin(&self, writes: bool) -> Result<OpenTransaction<'_>> {
+        let behavior = if writes { TransactionBehavior::Immediate } else { TransactionBehavior::Deferred };
         self.authorizer.start();
-        let open = OpenTransaction::begin(&self.connection, &self.authorizer, behavior).map_err(|error| explain(error, Phase::Step))?;
-        if let Some(before) = record.map(|record| call_records::find(&self.connection, record)).transpose()?.flatten() {
-            return Ok(before);
-        }
-        let mut results = Vec::with_capacity(steps.steps.len());
-        for (place, step) in steps.steps.iter().enumerate() {
-            let values = steps.values(place, &results)?;
-            let max_bytes = query.max_bytes.saturating_sub(BoundTransaction::kept_bytes(&results));
-            let command = Command::Statement { text: &step.text, values: &values };
-            let own = Query { command, access: step.access, max_bytes, ..query.clone() };
-            let rows = self.with_prepared(&own, |statement| self.step(statement, &own)).map_err(|error| steps.of_step(place, error))?;
-            steps.take(&mut results, rows)?;
-        }
-        let rows = steps.answer(results);
-        if let Some(record) = record {
-            call_records::keep(&self.connection, record, &rows)?;
-        }
-        open.commit().map_err(|error| explain(error, Phase::Step))?;
-        Ok(RecordedWrite::Made(rows))
+        OpenTransaction::begin(&self.connection, &self.authorizer, behavior).map_err(|error| explain(error, Phase::Step))
     }
 
     /// Runs a prepared statement within the transaction that is open.
@@ -146,39 +121,6 @@ impl Session {
         let (rows, truncated) = read(statement, query, &self.authorizer)?;
         let (text, _) = query.statement(SQLITE.name)?;
         Ok(Rows { columns: self.known.names(text, statement), rows, affected: 0, truncated })
-    }
-
-    /// Runs one statement that writes, in one transaction with its record, unless there is a record of the same call.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
-    pub(super) fn write_once(&mut self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
-        if let Command::Transaction(steps) = query.command {
-            return self.transact(query, steps, Some(record));
-        }
-        self.with_prepared(query, |statement| {
-            let (text, _) = query.statement(SQLITE.name)?;
-            // Some of what is refused is refused at its first step only, where the transaction would hide why.
-            sqlite_text::check(text, SQLITE.name)?;
-            self.bind(statement, query)?;
-            let write = || {
-                let failed = |error| refused(&self.authorizer, query, error, Phase::Step);
-                let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate).map_err(failed)?;
-                if let Some(before) = call_records::find(&self.connection, record)? {
-                    return Ok(before);
-                }
-                let rows = if statement.column_count() == 0 {
-                    Rows { affected: execute(&self.connection, statement).map_err(failed)?, ..Rows::default() }
-                } else {
-                    let (rows, truncated) = read(statement, query, &self.authorizer)?;
-                    Rows { columns: self.known.names(text, statement), rows, affected: 0, truncated }
-                };
-                call_records::keep(&self.connection, record, &rows)?;
-                transaction.commit().map_err(failed)?;
-                Ok(RecordedWrite::Made(rows))
-            };
-            self.authorizer.with_own_transaction(write)
-        })
     }
 
     /// The columns of the result of a statement, which does not run.
@@ -195,15 +137,6 @@ impl Session {
             let names = self.known.names(text, statement);
             Ok(description::columns(text, loose == 0, names.iter().cloned().zip(declared)))
         })
-    }
-
-    /// Makes the table of records where it is missing.
-    ///
-    /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) where that is not possible.
-    pub(super) fn prepare_records(&self) -> Result<()> {
-        self.authorizer.start();
-        call_records::prepare(&self.connection)
     }
 
     /// Prepares the statement of a query, does `work` with it, and keeps it where it may be kept.
@@ -256,7 +189,7 @@ impl Session {
 }
 
 /// A transaction of the driver's own, rolled back unless it is committed. Statements between its beginning and its end may not end it.
-struct OpenTransaction<'a> {
+pub(super) struct OpenTransaction<'a> {
     transaction: Option<Transaction<'a>>,
     authorizer: &'a Authorizer,
 }
@@ -267,9 +200,14 @@ impl<'a> OpenTransaction<'a> {
         Ok(Self { transaction: Some(begun), authorizer })
     }
 
-    fn commit(mut self) -> rusqlite::Result<()> {
+    /// Commits it.
+    ///
+    /// # Errors
+    /// Nothing has taken effect then.
+    pub(super) fn commit(mut self) -> Result<()> {
         let open = self.transaction.take();
-        self.authorizer.with_own_transaction(|| open.map_or(Ok(()), Transaction::commit))
+        let committed = self.authorizer.with_own_transaction(|| open.map_or(Ok(()), Transaction::commit));
+        committed.map_err(|error| explain(error, Phase::Step))
     }
 }
 

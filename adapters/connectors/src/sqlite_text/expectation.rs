@@ -12,7 +12,7 @@ use millrace_core::{
 
 use super::{
     before_end, changes_rows, check,
-    token::{Token, tokens},
+    token::{Token, known_tokens},
 };
 use crate::shared::StatementFailure;
 
@@ -75,7 +75,7 @@ pub(crate) fn told(failure: StatementFailure, steps: &BoundTransaction<'_>) -> S
 fn varying(text: &str) -> Option<&'static str> {
     const WORDS: [&str; 6] = ["random", "randomblob", "current_timestamp", "current_time", "current_date", "now"];
     const CLOCKS: [&str; 6] = ["date", "time", "datetime", "julianday", "strftime", "unixepoch"];
-    let words: Vec<Token<'_>> = tokens(text).map(|(token, _)| token).collect();
+    let words: Vec<Token<'_>> = known_tokens(text).map(|(token, _)| token).collect();
     let named = |word: &&'static str| {
         words.iter().any(|token| token.is(word) || matches!(token, Token::Text(text) if text.trim_matches('\'').eq_ignore_ascii_case(word)))
     };
@@ -90,7 +90,7 @@ fn from_first(text: &str) -> &str {
 }
 
 fn first(text: &str) -> Option<(Token<'_>, Range<usize>)> {
-    tokens(text).find(|(token, _)| *token != Token::Semicolon)
+    known_tokens(text).find(|(token, _)| *token != Token::Semicolon)
 }
 
 #[cfg(test)]

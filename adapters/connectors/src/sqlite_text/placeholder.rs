@@ -22,7 +22,8 @@ pub(crate) struct Placeholder {
 pub(crate) fn placeholders(text: &str) -> Result<Vec<Placeholder>> {
     let mut largest = 0;
     let mut found = Vec::new();
-    for (token, range) in tokens(text) {
+    for token in tokens(text) {
+        let (token, range) = token?;
         match token {
             Token::Placeholder(written) => {
                 // One without a number follows the largest so far.

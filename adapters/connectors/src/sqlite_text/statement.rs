@@ -9,7 +9,7 @@
 use millrace_catalogue::pragma;
 use millrace_core::{Error, ErrorKind, Result};
 
-use super::token::{Token, tokens};
+use super::token::{Token, known_tokens, tokens};
 use crate::shared::Effect;
 
 /// Statements that no driver runs.
@@ -27,8 +27,10 @@ pub(crate) fn check(text: &str, connector: &str) -> Result<Effect> {
     nul(text)?;
     let mut found = Vec::new();
     let mut ended = false;
-    for (token, _) in tokens(text).skip_while(|(token, _)| *token == Token::Semicolon) {
+    for token in tokens(text) {
+        let (token, _) = token?;
         match token {
+            Token::Semicolon if found.is_empty() => {}
             Token::Semicolon if is_inside_trigger(&found) => found.push(token),
             Token::Semicolon => ended = true,
             _ if ended => return Err(syntax("the query contains more than one statement")),
@@ -53,19 +55,19 @@ pub(crate) fn check(text: &str, connector: &str) -> Result<Effect> {
 
 /// Whether SQLite counts the rows that a statement changes; after any other, its count is still that of the statement before.
 pub(crate) fn changes_rows(text: &str) -> bool {
-    let first = tokens(text).map(|(token, _)| token).find(|token| *token != Token::Semicolon);
+    let first = known_tokens(text).map(|(token, _)| token).find(|token| *token != Token::Semicolon);
     first.is_some_and(|first| ["INSERT", "REPLACE", "UPDATE", "DELETE", "WITH"].into_iter().any(|word| first.is(word)))
 }
 
 /// Whether a statement has `MATCH`: what it is compared with is a query of a full-text search.
 pub(crate) fn searches(text: &str) -> bool {
-    tokens(text).any(|(token, _)| token.is("MATCH"))
+    known_tokens(text).any(|(token, _)| token.is("MATCH"))
 }
 
 /// A statement without the semicolons that end it, and without what comments follow them: not every server takes those.
 pub(crate) fn before_end(text: &str) -> &str {
     let mut end = None;
-    for (token, range) in tokens(text) {
+    for (token, range) in known_tokens(text) {
         end = if token == Token::Semicolon { end.or(Some(range.start)) } else { None };
     }
     end.and_then(|end| text.get(..end)).unwrap_or(text)
@@ -162,7 +164,7 @@ mod tests {
             "SELECT 1",
             "  select 'a;b', \";\", `;`, [;] -- ; and more",
             ";;/* ; */ VALUES (1);",
-            "SELECT 'it''s; DELETE' /* unclosed ; DELETE",
+            "SELECT 'it''s; DELETE' /* ; DELETE */",
             "WITH a AS (DELETE), b(c) AS NOT MATERIALIZED (SELECT ')') SELECT * FROM a",
             "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) VALUES (1)",
             "EXPLAIN DELETE FROM t",
@@ -222,6 +224,8 @@ mod tests {
                 "the query contains more than one statement",
             ),
             ("SELECT 1\0; DROP TABLE t", ErrorKind::Syntax, "the statement contains a NUL character"),
+            ("SELECT 1 /* unclosed", ErrorKind::Syntax, "the statement cannot be sent: the comment in it is not closed"),
+            ("SELECT\u{a0}1", ErrorKind::Syntax, "the statement cannot be sent: the character U+00A0 is outside of quotes and comments"),
             ("BEGIN IMMEDIATE", ErrorKind::Denied, "connector `d1` does not run `BEGIN`"),
             ("/**/ commit", ErrorKind::Denied, "connector `d1` does not run `COMMIT`"),
             ("EXPLAIN ATTACH 'x' AS y", ErrorKind::Denied, "connector `d1` does not run `ATTACH`"),

@@ -2,6 +2,13 @@
 
 use std::ops::Range;
 
+use millrace_core::{Error, ErrorKind, Result};
+use millrace_languages::{
+    lex::{self, Kind},
+    pieces::Pieces,
+    sqlite::Sqlite,
+};
+
 /// A token, as much of it as matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
@@ -39,64 +46,37 @@ impl<'a> Token<'a> {
 }
 
 /// The tokens of a statement and their places; comments and blanks are left out.
-pub(super) fn tokens(text: &str) -> impl Iterator<Item = (Token<'_>, Range<usize>)> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        loop {
-            let rest = &text[at..];
-            let first = rest.chars().next()?;
-            let length = match first {
-                _ if first.is_ascii_whitespace() || first == '\u{b}' || first == '\u{feff}' => {
-                    at += first.len_utf8();
-                    continue;
-                }
-                '-' if rest.starts_with("--") => {
-                    at += rest.find('\n').unwrap_or(rest.len());
-                    continue;
-                }
-                '/' if rest.starts_with("/*") => {
-                    at += rest.get(2..).and_then(|inner| inner.find("*/")).map_or(rest.len(), |end| end + 4);
-                    continue;
-                }
-                '\'' | '"' | '`' => quoted(rest, first),
-                '[' => rest.find(']').map_or(rest.len(), |end| end + 1),
-                '?' => 1 + rest[1..].find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len() - 1),
-                _ if is_word(first) => rest.find(|character| !is_word(character)).unwrap_or(rest.len()),
-                _ => first.len_utf8(),
+///
+/// # Errors
+/// [`Syntax`](ErrorKind::Syntax) for what cannot be cut; nothing comes after it.
+pub(super) fn tokens(text: &str) -> impl Iterator<Item = Result<(Token<'_>, Range<usize>)>> {
+    Pieces::<Sqlite>::new(text).filter_map(move |cut| match cut {
+        Err(unread) => Some(Err(Error::new(ErrorKind::Syntax, unread.of_statement()))),
+        Ok(lex::Token { kind, range }) => {
+            let token = text.get(range.clone()).unwrap_or_default();
+            let token = match kind {
+                Kind::Space | Kind::Comment { .. } => return None,
+                // `$name`, too, of which the sign may be part of a word.
+                Kind::Word if token.starts_with('$') => Token::Named,
+                Kind::Word | Kind::Number => Token::Word(token),
+                Kind::Literal { .. } => Token::Text(token),
+                Kind::Quoted => Token::Quoted(token),
+                Kind::Parameter => Token::Placeholder(token),
+                Kind::Sign(b':' | b'@' | b'$') => Token::Named,
+                Kind::Sign(b';') => Token::Semicolon,
+                Kind::Sign(b'(') => Token::Open,
+                Kind::Sign(b')') => Token::Close,
+                Kind::Sign(b'.') => Token::Dot,
+                Kind::Sign(_) | Kind::Dollar | Kind::Mark => Token::Other,
             };
-            let range = at..at + length;
-            at = range.end;
-            let token = &text[range.clone()];
-            let token = match first {
-                ';' => Token::Semicolon,
-                '(' => Token::Open,
-                ')' => Token::Close,
-                '.' => Token::Dot,
-                '\'' => Token::Text(token),
-                '"' | '`' | '[' => Token::Quoted(token),
-                '?' => Token::Placeholder(token),
-                ':' | '@' | '$' => Token::Named,
-                _ if is_word(first) => Token::Word(token),
-                _ => Token::Other,
-            };
-            return Some((token, range));
+            Some(Ok((token, range)))
         }
     })
 }
 
-/// The length of what begins with a quote; a doubled quote stands for one.
-fn quoted(text: &str, quote: char) -> usize {
-    let mut characters = text.char_indices().skip(1).peekable();
-    while let Some((at, character)) = characters.next() {
-        if character == quote && characters.next_if(|(_, next)| *next == quote).is_none() {
-            return at + quote.len_utf8();
-        }
-    }
-    text.len()
-}
-
-fn is_word(character: char) -> bool {
-    character.is_ascii_alphanumeric() || character == '_' || character == '$' || !character.is_ascii()
+/// As [`tokens`], of a statement that was looked at before.
+pub(super) fn known_tokens(text: &str) -> impl Iterator<Item = (Token<'_>, Range<usize>)> {
+    tokens(text).filter_map(Result::ok)
 }
 
 #[cfg(test)]
@@ -105,8 +85,8 @@ mod tests {
 
     #[test]
     fn quotes_and_comments_hide_what_is_in_them() {
-        let text = "a '?1''?2' \"?3\"\"\" `?4` [?5] -- ?6\n /* ?7 */ ?8 ß?9; 1e5?10 a$b $c (x.y) /* 'open";
-        let found: Vec<(Token<'_>, &str)> = tokens(text).map(|(token, range)| (token, &text[range])).collect();
+        let text = "a '?1''?2' \"?3\"\"\" `?4` [?5] -- ?6\n /* ?7 */ ?8 ß?9; 1e5?10 a$b $c (x.y)";
+        let found: Vec<(Token<'_>, &str)> = known_tokens(text).map(|(token, range)| (token, &text[range])).collect();
         let expected = [
             (Token::Word("a"), "a"),
             (Token::Text("'?1''?2'"), "'?1''?2'"),
@@ -128,8 +108,8 @@ mod tests {
             (Token::Close, ")"),
         ];
         assert_eq!(found, expected);
-        for open in ["'open", "\"open", "`open", "[open", "-- open", "/* open", "/*", "/", "?", "'"] {
-            assert!(tokens(open).all(|(_, range)| range.end <= open.len()), "{open}");
+        for open in ["'open", "\"open", "`open", "[open", "/* open", "/*", "'", "a\u{a0}b", "\u{feff}a", "a \u{b} b"] {
+            assert!(tokens(open).any(|cut| cut.is_err_and(|error| error.kind == ErrorKind::Syntax)), "{open}");
         }
     }
 }

@@ -12,7 +12,7 @@ use std::{
 use millrace_connectors::sqlite::Sqlite;
 use millrace_core::{
     Error, Result,
-    app::{Access, OnTooMany},
+    app::Access,
     ports::{Clock, Command, Connection, Connector, LocalFuture, Query},
     secret::Secret,
     value::{Rows, Value},
@@ -102,16 +102,8 @@ impl Isolate {
 
 /// A query without values; the deadline counts from the call.
 pub(crate) fn query(text: &str) -> Query<'_> {
-    Query {
-        command: Command::Statement { text, values: &[] },
-        session: &[],
-        access: Access::Write,
-        deadline_ms: DEADLINE_MS,
-        max_rows: 10_000,
-        on_too_many: OnTooMany::Error,
-        max_bytes: 1 << 20,
-        caller: None,
-    }
+    let command = Command::Statement { text, values: &[] };
+    Query { access: Access::Write, ..Query::reading(command, DEADLINE_MS, 10_000, 1 << 20) }
 }
 
 pub(crate) fn connection(connection_string: &str) -> Connection {

@@ -5,7 +5,7 @@ use alloc::{borrow::Cow, format, string::String, vec::Vec};
 use crate::pipeline::{isolate::database, isolate::deployment, isolate::runtime::Pipeline, session, stages::signal::Signal};
 use crate::{
     Error, ErrorKind, Result,
-    app::{Access, Adapter, Bind, Execute, OnTooMany, Part, Piece, Statement, Tool},
+    app::{Access, Adapter, Bind, Execute, Part, Piece, Statement, Tool},
     cancel::Cancel,
     ports::{BoundStep, BoundTransaction, Command, Connector, LocalFuture, Parameter, Query, SessionSetting},
     value::{Rows, Value},
@@ -148,16 +148,7 @@ pub(in crate::pipeline) async fn ask<T>(
     let (adapter, connector) = pipeline.connections.open(place.adapter, place.database)?;
     let cancel = Cancel::new();
     let signal = Signal::new(&*pipeline.ports.clock, &cancel, None, adapter.timeout_ms);
-    let query = Query {
-        command,
-        session,
-        access: Access::Read,
-        deadline_ms: signal.deadline_ms(),
-        max_rows: PLAN_ROWS,
-        on_too_many: OnTooMany::Error,
-        max_bytes: PLAN_BYTES,
-        caller: None,
-    };
+    let query = Query { session, ..Query::reading(command, signal.deadline_ms(), PLAN_ROWS, PLAN_BYTES) };
     signal.race(how(&*connector, query)).await.unwrap_or_else(|_| Err(silent(adapter)))
 }
 

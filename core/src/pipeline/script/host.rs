@@ -7,7 +7,7 @@ use alloc::string::String;
 
 use crate::{
     Error, ErrorKind, Json, Result,
-    app::{Access, OnTooMany},
+    app::Access,
     fault::Change,
     headers::Headers,
     pipeline::{
@@ -146,16 +146,14 @@ impl ScriptHost for Host<'_> {
             let (adapter, connector) = pipeline.connections.open(index, database)?;
             tenant::admit_script(self.run, adapter, text, &params).inspect_err(|error| self.note(error))?;
             let session = session::of(self.run, adapter).inspect_err(|error| self.note(error))?;
+            let command = Command::Statement { text, values: &params };
+            let deadline_ms = self.run.signal.deadline_within(adapter.timeout_ms);
             let query = Query {
-                command: Command::Statement { text, values: &params },
                 session: &session,
                 // Nobody looked at the statement; only a read-only connection makes sure that it reads.
                 access: if adapter.read_only { Access::Read } else { Access::Write },
-                deadline_ms: self.run.signal.deadline_within(adapter.timeout_ms),
-                max_rows: adapter.max_rows as usize,
-                on_too_many: OnTooMany::Error,
-                max_bytes: MAX_CELL_BYTES,
                 caller: Some(self.run.signal.cancel()),
+                ..Query::reading(command, deadline_ms, adapter.max_rows as usize, MAX_CELL_BYTES)
             };
             let question = self.run.asks(adapter);
             let may_write = !adapter.read_only && may_change(text);

@@ -128,15 +128,13 @@ async fn ask(run: &Run<'_>, place: usize, access: Access, asked: Asked<'_>) -> F
         let Subject { tool, request_id, .. } = run.subject();
         tracing::debug!(target: TARGET, tool, request_id, connector = adapter.connector, adapter = adapter.name, "query");
     }
+    let deadline_ms = run.signal.deadline_within(adapter.timeout_ms);
     let query = Query {
-        command: statement.command(),
         session,
         access,
-        deadline_ms: run.signal.deadline_within(adapter.timeout_ms),
-        max_rows: adapter.max_rows as usize,
         on_too_many: run.tool.on_too_many,
-        max_bytes: MAX_CELL_BYTES,
         caller: Some(run.signal.cancel()),
+        ..Query::reading(statement.command(), deadline_ms, adapter.max_rows as usize, MAX_CELL_BYTES)
     };
     let question = run.asks(adapter);
     let writes = access == Access::Write;

@@ -28,7 +28,7 @@ use crate::pipeline::{
 };
 use crate::{
     Json,
-    app::{Access, Audit, AuditInputs, AuditTable, Middleware, MiddlewareAction, OnTooMany, RequiredScopes, ScriptRef, ValueTemplate},
+    app::{Access, Audit, AuditInputs, AuditTable, Middleware, MiddlewareAction, RequiredScopes, ScriptRef, ValueTemplate},
     cancel::Cancel,
     expression::MOST_STEPS,
     fault::{Fault, FaultResult, Refusal, Stage},
@@ -339,19 +339,11 @@ fn record(run: &Run<'_>, table: &AuditTable, line: AuditLine, ms: u64) {
     let (clock, tool, request_id) = (Rc::clone(&pipeline.ports.clock), String::from(tool), String::from(request_id));
     let writes = (!table.writes.is_empty()).then(|| (LaterSync::of(pipeline, run.subject()), table.writes.clone()));
     pipeline.ports.wait_until.wait_until(Box::pin(async move {
-        let query = Query {
-            command: Command::Statement { text: &statement, values: &values },
-            // The bundler refuses an adapter with a session or several databases here.
-            session: &[],
-            access: Access::Write,
-            deadline_ms: clock.now_ms().saturating_add(timeout_ms.into()),
-            max_rows: 1,
-            on_too_many: OnTooMany::Error,
-            max_bytes: 1 << 10,
-            // The row is written after the answer, whoever is still there.
-            caller: None,
-        };
-        let deadline_ms = query.deadline_ms;
+        let deadline_ms = clock.now_ms().saturating_add(timeout_ms.into());
+        let command = Command::Statement { text: &statement, values: &values };
+        // The bundler refuses an adapter with a session or several databases here. The row is
+        // written after the answer, whoever is still there.
+        let query = Query { access: Access::Write, ..Query::reading(command, deadline_ms, 1, 1 << 10) };
         let written = connector.query(query).await;
         if let Some((later, writes)) = writes {
             later.wrote(&writes, written.is_err().then_some(deadline_ms)).await;

@@ -1,7 +1,6 @@
 //! Requests as bytes, and answers. What an answer's rows become is tested in [`super::super::reply`].
 
 use millrace_core::{
-    app::{Access, OnTooMany},
     ports::Command,
     secret::Secret,
     value::{Rows, Value},
@@ -12,16 +11,7 @@ use crate::shared::Execution;
 
 fn body_of(text: &str, params: &[Value]) -> String {
     let address = D1Address { url: "https://api/raw".into(), token: Secret::new("t.k".into()) };
-    let query = Query {
-        command: Command::Statement { text, values: params },
-        session: &[],
-        access: Access::Read,
-        deadline_ms: 7,
-        max_rows: 10,
-        on_too_many: OnTooMany::Error,
-        max_bytes: 100,
-        caller: None,
-    };
+    let query = Query::reading(Command::Statement { text, values: params }, 7, 10, 100);
     let request = request(&address, &Prepared::of(text, params, false).unwrap(), &query).unwrap();
     assert_eq!((request.method.as_str(), request.url.as_str(), request.deadline_ms), ("POST", "https://api/raw", 7));
     assert_eq!(request.headers.first("authorization"), Some("Bearer t.k"));

@@ -21,6 +21,15 @@ pub(in crate::libsql) struct Step<'a> {
     pub(in crate::libsql) values: &'a [Value],
 }
 
+/// A batch on a stream.
+pub(in crate::libsql) struct Sent<'a> {
+    /// That of the stream; a new one without it.
+    pub(in crate::libsql) baton: Option<&'a str>,
+    pub(in crate::libsql) steps: &'a [Step<'a>],
+    /// The stream is closed after it.
+    pub(in crate::libsql) close: bool,
+}
+
 /// What must have become of steps before, which are numbered from 0.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -69,7 +78,7 @@ impl Condition {
     }
 }
 
-/// The request for a batch on a stream: a new one, or that of the baton. `close` says whether the stream is closed after it.
+/// The request for a batch on a stream.
 ///
 /// # Errors
 /// As [`prepare`](super::prepare).
@@ -77,9 +86,10 @@ pub(in crate::libsql) fn prepare_batch(
     base: &str,
     token: Option<&Secret<String>>,
     version: Version,
-    (baton, steps, close): (Option<&str>, &[Step<'_>], bool),
+    sent: &Sent<'_>,
     query: &Query<'_>,
 ) -> Result<HttpRequest> {
+    let Sent { baton, steps, close } = *sent;
     let batch = Batch { steps: steps.iter().map(BatchStep::of).collect::<Result<_>>()? };
     let requests = [BatchRequest::Batch { batch: &batch }, BatchRequest::Close];
     let requests = match (steps.is_empty(), close) {

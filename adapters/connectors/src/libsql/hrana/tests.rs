@@ -1,26 +1,13 @@
 //! Requests as bytes, and answers of a real server.
 
-use millrace_core::{
-    Json,
-    app::{Access, OnTooMany},
-    ports::Command,
-};
+use millrace_core::{Json, ports::Command};
 use serde_json::json;
 
 use super::*;
 use crate::shared::Execution;
 
 fn query<'a>(text: &'a str, values: &'a [Value]) -> Query<'a> {
-    Query {
-        command: Command::Statement { text, values },
-        session: &[],
-        access: Access::Read,
-        deadline_ms: 7,
-        max_rows: 10,
-        on_too_many: OnTooMany::Error,
-        max_bytes: 100,
-        caller: None,
-    }
+    Query::reading(Command::Statement { text, values }, 7, 10, 100)
 }
 
 fn text(value: &str) -> Value {

@@ -1,6 +1,6 @@
 //! A connection string → names and values, in order.
 
-use millrace_core::url::{Authority, percent_decoded};
+use millrace_core::url::{Authority, percent_decoded, scheme_and_rest};
 
 const FORMS: &str = "use `postgres://user:password@host:port/database`";
 
@@ -9,7 +9,7 @@ const FORMS: &str = "use `postgres://user:password@host:port/database`";
 /// # Errors
 /// Why it is none, without any of it.
 pub(super) fn pairs(text: &str) -> Result<Vec<(String, String)>, String> {
-    let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
+    let (scheme, rest) = scheme_and_rest(text).unwrap_or(("", text));
     match scheme.to_ascii_lowercase().as_str() {
         "postgres" | "postgresql" => uri(rest),
         "" if text.contains('=') => words(text),

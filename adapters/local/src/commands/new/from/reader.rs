@@ -3,7 +3,6 @@
 use std::{rc::Rc, time::Duration};
 
 use millrace_core::{
-    app::{Access, OnTooMany},
     ports::{Clock, Command, Connection, Connector, Connectors as _, Query},
     value::{Rows, Value},
 };
@@ -56,16 +55,7 @@ impl Reader {
         let values: Vec<Value> = values.iter().map(|value| Value::Text((*value).to_owned())).collect();
         let deadline_ms = self.clock.now_ms() + u64::try_from(PATIENCE.as_millis()).unwrap_or(u64::MAX);
         let command = Command::Statement { text, values: &values };
-        let query = Query {
-            command,
-            session: &[],
-            access: Access::Read,
-            deadline_ms,
-            max_rows: MAX_ROWS,
-            on_too_many: OnTooMany::Error,
-            max_bytes: MAX_BYTES,
-            caller: None,
-        };
+        let query = Query::reading(command, deadline_ms, MAX_ROWS, MAX_BYTES);
         let Rows { rows, .. } = self.connector.query(query).await.map_err(|error| {
             let source = error.source.map(|source| format!(" ({source})")).unwrap_or_default();
             CommandError::Wrong(format!("the database of `--from` cannot be read: {}{source}", error.message))
