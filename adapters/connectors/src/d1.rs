@@ -49,10 +49,7 @@ use millrace_core::{
 
 use crate::{
     shared::{
-        Effect, Retry, Statement, StatementFailure,
-        batch::write_once,
-        kept, only_reads, own_query,
-        records::{OwnStatements as _, prepare},
+        Effect, OwnStatements as _, Retry, Statement, StatementFailure, batch::write_once, kept, only_reads, own_query, records::prepare,
         within_limits,
     },
     sqlite_text::records::RECORDS,

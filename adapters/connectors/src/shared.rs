@@ -74,7 +74,7 @@ pub(crate) use server_options::{KnownOptions, ServerOptions};
 pub(crate) use session::{Begin, FailedEnd, Session, own_steps};
 #[cfg(feature = "tcp")]
 pub(crate) use socket_options::{Encryption, check_roots};
-pub(crate) use statement::Statement;
+pub(crate) use statement::{OwnStatements, Statement};
 #[cfg(any(feature = "tcp", feature = "sqlite"))]
 pub(crate) use within::{soon, within};
 

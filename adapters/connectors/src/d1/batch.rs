@@ -12,9 +12,9 @@ use millrace_core::{
 use super::{D1, Prepared, Reply};
 use crate::{
     shared::{
-        Effect, Records, Statement, StatementFailure,
+        Effect, OwnStatements, Records, Statement, StatementFailure,
         batch::{Batches, RecordPlace},
-        records::{OwnStatements, RecordStatement},
+        records::RecordStatement,
     },
     sqlite_text::{
         changes_rows, expectation, of_search,

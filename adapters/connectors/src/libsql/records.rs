@@ -18,8 +18,8 @@ use super::{
 };
 use crate::{
     shared::{
-        Effect, Statement, StatementFailure, kept, only_reads, own_query,
-        records::{OwnStatements, RecordStatement, create, found, prepare},
+        Effect, OwnStatements, Statement, StatementFailure, kept, only_reads, own_query,
+        records::{RecordStatement, create, found, prepare},
         within_limits,
     },
     sqlite_text::{

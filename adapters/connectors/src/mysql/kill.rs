@@ -16,8 +16,7 @@ use super::{address::MysqlAddress, login, session::Session};
 use crate::{
     mysql_text::{self, Transaction},
     shared::{
-        self, Begin, Call, FailedEnd, Pooled as _, ReadOnly, Statement, StatementFailure, own_query, own_steps, records::OwnStatements,
-        within,
+        self, Begin, Call, FailedEnd, OwnStatements, Pooled as _, ReadOnly, Statement, StatementFailure, own_query, own_steps, within,
     },
 };
 

@@ -12,12 +12,12 @@ use super::{Neon, Refusal, Step, Written};
 use crate::{
     postgres_text,
     shared::{
-        Records, Statement, StatementFailure,
+        OwnStatements, Records, Statement, StatementFailure,
         batch::{Batches, RecordPlace},
         kept,
         records::{
             Field::{Expires, Key, Rows as Kept},
-            OwnStatements, RecordStatement, wait_ms,
+            RecordStatement, wait_ms,
         },
     },
 };

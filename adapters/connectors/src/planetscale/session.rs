@@ -18,8 +18,8 @@ use super::{
 use crate::{
     mysql_text::{self, Transaction},
     shared::{
-        self, Begin, Call, Execution, FailedEnd, ReadOnly, Statement, StatementFailure, broken_off, max_response_bytes, own_query,
-        own_steps, records::OwnStatements, soon, timed_out, within, words,
+        self, Begin, Call, Execution, FailedEnd, OwnStatements, ReadOnly, Statement, StatementFailure, broken_off, max_response_bytes,
+        own_query, own_steps, soon, timed_out, within, words,
     },
 };
 

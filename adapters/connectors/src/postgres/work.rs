@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     postgres_text::lists::has_lists,
-    shared::{self, Begin, FailedEnd, Statement, StatementFailure, records::OwnStatements},
+    shared::{self, Begin, FailedEnd, OwnStatements, Statement, StatementFailure},
 };
 
 /// Sets for how long a statement may run in the transaction that is open, and for how long that may be

@@ -15,10 +15,7 @@ use super::{
 };
 use crate::{
     postgres_text::lists::has_lists,
-    shared::{
-        self, Begin, FailedEnd, StatementFailure, own_steps,
-        records::{OwnStatements, for_record},
-    },
+    shared::{self, Begin, FailedEnd, OwnStatements, StatementFailure, own_steps, records::for_record},
 };
 
 /// The author's statement waits as long as its user does elsewhere, and runs until the deadline.

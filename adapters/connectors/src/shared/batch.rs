@@ -12,8 +12,8 @@ use millrace_core::{
 };
 
 use super::{
-    Records, Retry, StatementFailure,
-    records::{NO_RECORD, OwnStatements, ask, create, found, removed},
+    OwnStatements, Records, Retry, StatementFailure,
+    records::{NO_RECORD, ask, create, found, removed},
 };
 
 /// What a batch that failed says of the record.

@@ -19,7 +19,7 @@ use millrace_core::{
 
 #[cfg(any(feature = "tcp", feature = "sqlite"))]
 use super::{Begin, Execution, FailedEnd, Session, soon, transaction, within};
-use super::{Statement, StatementFailure};
+use super::{OwnStatements, Statement, StatementFailure};
 
 /// The largest result that a record keeps, in bytes: what every database takes as one value, and as
 /// much as a result has by default.
@@ -167,15 +167,6 @@ impl Records {
         let source = format!("{}; the table is made by: {};", error.source.unwrap_or_default(), self.makes.join(";\n"));
         StatementFailure::last(Error { kind: ErrorKind::Configuration, message: message.to_owned(), source: Some(source) })
     }
-}
-
-/// What runs statements of the driver's own.
-pub(crate) trait OwnStatements {
-    /// Runs a statement of the driver's own, in a transaction of its own.
-    ///
-    /// # Errors
-    /// What the server said, and what that means for another attempt.
-    async fn run_own(&mut self, own: Statement<'_>, query: &Query<'_>) -> Result<Rows, StatementFailure>;
 }
 
 /// Makes the table of records where it is missing.

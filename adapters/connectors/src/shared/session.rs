@@ -8,7 +8,7 @@ use millrace_core::{
     value::Rows,
 };
 
-use super::{Statement, StatementFailure, records::OwnStatements};
+use super::{OwnStatements, Statement, StatementFailure};
 
 /// How a transaction begins.
 #[derive(Clone, Copy, Default)]

@@ -1,10 +1,10 @@
 //! A statement of a driver's own, or of an app's author.
 
-#[cfg(feature = "tcp")]
-use millrace_core::ports::Query;
-use millrace_core::value::Value;
+use millrace_core::{
+    ports::Query,
+    value::{Rows, Value},
+};
 
-#[cfg(feature = "tcp")]
 use super::StatementFailure;
 
 /// A statement and its values.
@@ -24,4 +24,13 @@ impl<'a> Statement<'a> {
         let (text, values) = query.command.statement(connector).map_err(StatementFailure::last)?;
         Ok(Self { text, values })
     }
+}
+
+/// What runs statements of the driver's own.
+pub(crate) trait OwnStatements {
+    /// Runs a statement of the driver's own, in a transaction of its own.
+    ///
+    /// # Errors
+    /// What the server said, and what that means for another attempt.
+    async fn run_own(&mut self, own: Statement<'_>, query: &Query<'_>) -> Result<Rows, StatementFailure>;
 }

@@ -16,7 +16,7 @@ use millrace_core::{
 
 use super::session::{OpenTransaction, Session};
 use crate::{
-    shared::{self, Begin, FailedEnd, Statement, StatementFailure, own_steps, records::OwnStatements},
+    shared::{self, Begin, FailedEnd, OwnStatements, Statement, StatementFailure, own_steps},
     sqlite_text::records::{RECORDS, of_no_table},
 };
 
