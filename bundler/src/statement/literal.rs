@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use millrace_languages::postgres::unescape_unicode;
+use millrace_languages::{lex::Prefix, postgres::unescape_unicode};
 
-use super::{dialect::Dialect, lex::Prefix, masked::MaskedStatement};
+use super::{dialect::Dialect, masked::MaskedStatement};
 
 /// A piece of a literal.
 #[derive(Clone, Debug, PartialEq, Eq)]

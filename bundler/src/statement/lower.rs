@@ -3,12 +3,11 @@
 use std::ops::Range;
 
 use millrace_core::app::{Bind, InputKind, Part, Piece};
-use millrace_languages::Lists;
+use millrace_languages::{Lists, lex::Kind};
 
 use super::{
     declared::clickhouse_type,
     dialect::Dialect,
-    lex::Kind,
     names::Names,
     position::{self, SyntaxPosition},
     problem::{error, warning},

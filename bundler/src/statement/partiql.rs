@@ -8,10 +8,10 @@
 use std::collections::BTreeSet;
 
 use millrace_core::app::Access;
+use millrace_languages::lex::Kind;
 
 use super::{
     dialect::Dialect,
-    lex::Kind,
     lower::{Fragment, Slot},
     position::{self, SyntaxPosition},
     problem::{error, warning},

@@ -1,6 +1,8 @@
 //! What the tokens around a placeholder say about its place, without a parser.
 
-use super::{dialect::Dialect, lex::Kind, tokens::Tokens};
+use millrace_languages::lex::Kind;
+
+use super::{dialect::Dialect, tokens::Tokens};
 
 /// What must stand where a placeholder stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,10 @@
 
 use std::borrow::Cow;
 
-use millrace_languages::postgres::unicode_name;
+use millrace_languages::{
+    lex::{self, Kind, Prefix, Token},
+    postgres::unicode_name,
+};
 use sqlparser::{
     ast::Statement as Sql,
     parser::Parser,
@@ -16,7 +19,6 @@ use sqlparser::{
 
 use super::{
     dialect::Dialect,
-    lex::{self, Kind, Prefix, Token},
     literal::{self, Decoded},
     tokens::Tokens,
 };

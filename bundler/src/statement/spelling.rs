@@ -2,13 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::{
-    dialect::Dialect,
-    lex::{self, Unread},
-    masked::MaskedStatement,
-    shown,
-    tokens::Tokens,
-};
+use millrace_languages::lex::{self, Unread};
+
+use super::{dialect::Dialect, masked::MaskedStatement, shown, tokens::Tokens};
 use crate::placeholder::Piece;
 
 /// What the parser is shown for a token without placeholders.

@@ -1,10 +1,12 @@
 //! What the words of a statement say of its effects. The parser alone is not asked: it may know less than the database.
 
-use millrace_languages::words::{ASKS, COMMANDS, WRITES};
+use millrace_languages::{
+    lex::Kind,
+    words::{ASKS, COMMANDS, WRITES},
+};
 
 use super::{
     dialect::Dialect,
-    lex::Kind,
     lower::{Fragment, texts_of},
     tokens::Tokens,
 };
