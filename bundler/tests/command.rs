@@ -4,23 +4,10 @@
 
 use millrace_bundler::statement::compile_command;
 use millrace_core::app::{Access, Bind, Input, InputKind, Literal, Part, Pattern, Piece};
+use millrace_test_kit::made;
 
 fn input(name: &str, kind: InputKind, items: Option<InputKind>) -> Input {
-    Input {
-        name: name.to_owned(),
-        kind,
-        optional: false,
-        nullable: false,
-        default: None,
-        allowed: Vec::new(),
-        min: None,
-        max: None,
-        pattern: None,
-        format: None,
-        items: items.map(|kind| Box::new(input("", kind, None))),
-        fields: Vec::new(),
-        header: None,
-    }
+    Input { items: items.map(|kind| Box::new(made::input("", kind))), ..made::input(name, kind) }
 }
 
 fn inputs() -> Vec<Input> {

@@ -4,6 +4,7 @@
 
 use millrace_bundler::statement::{Compiled, Dialect, Substitution, compile};
 use millrace_core::app::{Bind, Input, InputKind, Part, Piece, Source};
+use millrace_test_kit::made;
 use rusqlite::{Connection, types::Value};
 use serde_json::{Value as Json, json};
 
@@ -92,21 +93,7 @@ fn hostile_values() -> Vec<String> {
 }
 
 fn input(name: &str, kind: InputKind) -> Input {
-    Input {
-        name: name.to_owned(),
-        kind,
-        optional: false,
-        nullable: false,
-        default: None,
-        allowed: Vec::new(),
-        min: None,
-        max: None,
-        pattern: None,
-        format: None,
-        items: (kind == InputKind::Array).then(|| Box::new(input("", InputKind::String))),
-        fields: Vec::new(),
-        header: None,
-    }
+    Input { items: (kind == InputKind::Array).then(|| Box::new(made::input("", InputKind::String))), ..made::input(name, kind) }
 }
 
 fn inputs() -> [Input; 6] {

@@ -2,25 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use millrace_bundler::script::{Linked, link};
-use tempfile::TempDir;
+use millrace_test_kit::files::app;
 
 use crate::support::evaluate;
 
 /// A file of the app and its text.
 type File<'a> = (&'a str, &'a str);
-
-fn app(files: &[File<'_>]) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (path, text) in files {
-        let path = folder.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    folder
-}
 
 /// Links the first file.
 fn linked(files: &[File<'_>]) -> Linked {

@@ -2,21 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use millrace_bundler::script::link;
+use millrace_test_kit::files::app;
 
 type File<'a> = (&'a str, &'a str);
-
-fn app(files: &[File<'_>]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (path, text) in files {
-        let path = folder.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    folder
-}
 
 /// `file:line:column message | help`, one a line.
 fn report(folder: &Path, entry: &str) -> String {

@@ -8,18 +8,9 @@ use millrace_bundler::{
     Diagnostic,
     script::{Linked, link},
 };
+use millrace_test_kit::files::app;
 
 use crate::support::evaluate;
-
-fn app(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (path, text) in files {
-        let path = folder.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    folder
-}
 
 const PACKAGE: (&str, &str) = ("package.json", r#"{ "name": "app", "dependencies": { "old": "1", "@new/one": "1" } }"#);
 

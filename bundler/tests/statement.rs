@@ -4,25 +4,8 @@
 
 use millrace_bundler::statement::{Compiled, Dialect, Substitution, compile};
 use millrace_core::app::{Access, Bind, Input, InputKind, Literal, Part, Piece, Root, Source};
+use millrace_test_kit::made::input;
 use serde_json::json;
-
-fn input(name: &str, kind: InputKind) -> Input {
-    Input {
-        name: name.to_owned(),
-        kind,
-        optional: false,
-        nullable: false,
-        default: None,
-        allowed: Vec::new(),
-        min: None,
-        max: None,
-        pattern: None,
-        format: None,
-        items: None,
-        fields: Vec::new(),
-        header: None,
-    }
-}
 
 fn choice(name: &str, allowed: &[&str]) -> Input {
     Input { allowed: allowed.iter().map(|text| Literal(json!(text))).collect(), ..input(name, InputKind::String) }

@@ -9,6 +9,7 @@ use millrace_core::{
     Json,
     app::{Input, InputKind, Literal, Root, Source},
 };
+use millrace_test_kit::made;
 
 mod app;
 mod forms;
@@ -18,21 +19,8 @@ mod removed;
 use Dialect::{Postgres, Sqlite};
 
 pub(crate) fn input(name: &str, allowed: &[&str]) -> Input {
-    Input {
-        name: name.to_owned(),
-        kind: InputKind::String,
-        optional: false,
-        nullable: false,
-        default: None,
-        allowed: allowed.iter().map(|word| Literal(Json::String((*word).to_owned()))).collect(),
-        min: None,
-        max: None,
-        pattern: None,
-        format: None,
-        items: None,
-        fields: Vec::new(),
-        header: None,
-    }
+    let allowed = allowed.iter().map(|word| Literal(Json::String((*word).to_owned()))).collect();
+    Input { allowed, ..made::input(name, InputKind::String) }
 }
 
 fn inputs() -> Vec<Input> {

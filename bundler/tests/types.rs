@@ -4,29 +4,11 @@
 
 use millrace_bundler::types::declarations;
 use millrace_core::app::{
-    Adapter, App, Authorization, BatchLimits, EnvTemplate, Execute, Identity, Input, InputKind, Literal, OnMismatch, PresentedField,
-    Presenter, ScriptRef, Server, TextFormat, Tool, UnknownFields,
+    Adapter, App, Execute, Input, InputKind, Literal, OnMismatch, PresentedField, Presenter, ScriptRef, TextFormat, Tool, UnknownFields,
 };
+use millrace_test_kit::made::{self, input};
 use oxc::{allocator::Allocator, parser::Parser, semantic::SemanticBuilder, span::SourceType};
 use serde_json::json;
-
-fn input(name: &str, kind: InputKind) -> Input {
-    Input {
-        name: name.to_owned(),
-        kind,
-        optional: false,
-        nullable: false,
-        default: None,
-        allowed: Vec::new(),
-        min: None,
-        max: None,
-        pattern: None,
-        format: None,
-        items: None,
-        fields: Vec::new(),
-        header: None,
-    }
-}
 
 fn tool(name: &str, inputs: Vec<Input>) -> Tool {
     Tool { inputs, ..Tool::new(name, Execute::Script(ScriptRef { script: 0, export: "default".to_owned() })) }
@@ -74,35 +56,9 @@ fn app() -> App {
         ..input("o", InputKind::Object)
     };
     App {
-        name: "shop".to_owned(),
-        version: "1".to_owned(),
-        identity: Identity::default(),
-        instructions: None,
-        server: Server { port: 1, path: "/mcp".to_owned(), cors_origins: Vec::new(), hosts: Vec::new(), body_limit: 1 },
-        authorization: Authorization::default(),
-        feature_auth: None,
-        batch: BatchLimits::default(),
         env: vec!["LLM_KEY".to_owned(), "REGION".to_owned()],
-        secrets: Vec::new(),
         required: vec!["LLM_KEY".to_owned()],
-        fetch_allow: Vec::new(),
-        telemetry: true,
-        adapters: vec![Adapter {
-            name: "primary-db".to_owned(),
-            connector: "sqlite".to_owned(),
-            connection_string: EnvTemplate::default(),
-            options: Vec::new(),
-            timeout_ms: 1,
-            max_rows: 1,
-            read_only: true,
-            seed: None,
-            session: Vec::new(),
-            tenant: None,
-            databases: None,
-        }],
-        scripts: Vec::new(),
-        logs: false,
-        epochs: Vec::new(),
+        adapters: vec![Adapter { read_only: true, ..made::adapter("primary-db", "sqlite", "") }],
         presenters: vec![
             presenter(
                 "person",
@@ -142,9 +98,7 @@ fn app() -> App {
             tool("get_user", Vec::new()),
             tool("9*/", vec![input("\"\n", InputKind::Boolean)]),
         ],
-        prompts: Vec::new(),
-        resources: Vec::new(),
-        skills: Vec::new(),
+        ..made::app("shop")
     }
 }
 

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use crate::{clickhouse, dynoxide::LazyTables, mysql, postgres::LazyDatabase, postgrest::LazyPostgrest, redis, tokens};
 
@@ -192,6 +192,19 @@ impl Exchange {
     #[must_use]
     pub fn parse(text: &str) -> Self {
         exchange(text.trim_end_matches('\n'))
+    }
+
+    /// A call of a tool by a client of 2025-06-18.
+    #[must_use]
+    pub fn call(tool: &str, arguments: &Json) -> Self {
+        call(&format!("{tool} {arguments}"), Vec::new(), false)
+    }
+
+    /// The same request with another header field.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
     }
 }
 
@@ -387,6 +400,16 @@ fn call(rest: &str, more: Vec<(String, String)>, modern: bool) -> Exchange {
         "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{{\"name\":\"{tool}\",\"arguments\":{arguments}{meta}}}}}"
     );
     Exchange { method: "POST".to_owned(), path: "/mcp".to_owned(), headers, body }
+}
+
+/// The body of an answer, as a host's `send` shows it.
+///
+/// # Panics
+/// Where it is not JSON.
+#[must_use]
+pub fn body(answer: &str) -> Json {
+    let (_, body) = answer.split_once("\n\n").unwrap_or_else(|| panic!("an answer without a body: {answer}"));
+    serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"))
 }
 
 /// Copies the files of an app: no databases, and nothing that was built.

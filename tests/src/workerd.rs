@@ -111,10 +111,7 @@ impl Workerd {
     /// Where it is no answer.
     #[must_use]
     pub fn call(&self, tool: &str, arguments: &Json) -> Json {
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}).to_string();
-        let headers = [("content-type", "application/json"), ("mcp-protocol-version", "2025-06-18")];
-        let headers = headers.map(|(name, value)| (name.into(), value.into())).to_vec();
-        let answer = self.send(&Exchange { method: "POST".into(), path: "/mcp".into(), headers, body });
+        let answer = self.send(&Exchange::call(tool, arguments));
         let (_, body) = answer.split_once("\n\n").unwrap_or_else(|| panic!("{tool}: {answer}\n{}", self.log()));
         let body: Json = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}\n{}", self.log()));
         body["result"].clone()
@@ -136,7 +133,16 @@ impl Workerd {
     /// Where it succeeds.
     #[must_use]
     pub fn failure(&self, tool: &str) -> (String, String) {
-        let result = self.call(tool, &json!({}));
+        self.failure_with(tool, &json!({}))
+    }
+
+    /// The same with arguments.
+    ///
+    /// # Panics
+    /// Where it succeeds.
+    #[must_use]
+    pub fn failure_with(&self, tool: &str, arguments: &Json) -> (String, String) {
+        let result = self.call(tool, arguments);
         let error = &result["_meta"]["millrace/error"];
         let text = |name: &str| error[name].as_str().unwrap_or_else(|| panic!("{tool}: {result}")).to_owned();
         (text("code"), text("message"))

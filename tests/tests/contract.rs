@@ -10,15 +10,15 @@ use millrace_tests::{database::Database, mysql::Mysql, postgres::Postgres, sqld:
 mod answers;
 mod hostile;
 mod libsql;
-mod life;
+pub(crate) mod life;
 mod limits;
 mod login;
 pub(crate) mod mysql;
-mod neon;
+pub(crate) mod neon;
 mod once;
 mod planetscale;
 pub(crate) mod postgres;
-mod rds_data;
+pub(crate) mod rds_data;
 mod results;
 mod sqlite;
 pub(crate) mod values;
@@ -219,7 +219,7 @@ impl Site {
     }
 
     /// The adapter's settings.
-    fn settings(&self, options: &[(&str, &str)]) -> Connection {
+    pub(crate) fn settings(&self, options: &[(&str, &str)]) -> Connection {
         (self.server.settings)(self, &self.url(), options)
     }
 
@@ -227,8 +227,13 @@ impl Site {
         Database::open(self.settings(&[]))
     }
 
+    /// The administrator's connection, by PostgreSQL's own protocol.
+    pub(crate) fn owner(&self) -> Database {
+        Database::open(millrace_tests::database::connection("postgres", &self.url(), &[]))
+    }
+
     /// An adapter that only reads.
-    fn reader(&self) -> Database {
+    pub(crate) fn reader(&self) -> Database {
         Database::open(Connection { read_only: true, ..self.settings(&[]) })
     }
 
@@ -243,7 +248,7 @@ impl Site {
     }
 
     /// Runs SQL of any kind as the administrator; `{user}` and `{database}` are filled in.
-    fn run(&self, sql: &str) {
+    pub(crate) fn run(&self, sql: &str) {
         self.machine().run(&self.database, &sql.replace("{user}", &self.user()).replace("{database}", &self.database));
     }
 

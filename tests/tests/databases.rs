@@ -4,7 +4,7 @@
 use std::{path::Path, process::Command, thread};
 
 use millrace_tests::{
-    case::Exchange,
+    case::{Exchange, body},
     local::{Host, binary},
     postgres::{Postgres, psql},
 };
@@ -37,12 +37,7 @@ fn install(folder: &Path) {
 }
 
 fn call(host: &Host, org: &str, tool: &str, arguments: &Value) -> Value {
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}});
-    let headers = [("content-type", "application/json"), ("accept", "application/json, text/event-stream"), ("x-org", org)];
-    let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-    let answer = host.send(&Exchange { method: "POST".into(), path: "/mcp".into(), headers, body: body.to_string() });
-    let body: Value = serde_json::from_str(answer.split_once("\n\n").unwrap().1).unwrap_or_else(|error| panic!("{error}: {answer}"));
-    body["result"].clone()
+    body(&host.send(&Exchange::call(tool, arguments).with("x-org", org)))["result"].clone()
 }
 
 fn check(folder: &Path, env: &[(String, String)]) -> (bool, String) {

@@ -9,6 +9,7 @@ use std::{
 };
 
 use millrace_core::Json;
+use millrace_tests::files::write;
 use millrace_tests::{case::root, local::binary};
 use serde_json::json;
 
@@ -50,9 +51,7 @@ fn app() -> (tempfile::TempDir, PathBuf) {
     json["repository"] = "github:ada/notes".into();
     fs::write(&package, json.to_string()).unwrap();
     let write = |path: &str, text: &str| {
-        let path = app.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        write(&app, path, text);
     };
     write("millrace.yaml", "name: notes\nversion: 1.2.3\nenv: [SIGNATURE]\n");
     write("app/adapters/known.yaml", "connector: sqlite\nconnection_string: \"facts/known.db\"\noptions: { read_only: true }\n");

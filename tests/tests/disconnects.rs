@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use millrace_tests::files::write;
 use millrace_tests::{
     local::{Host, binary},
     stdio::Pipe,
@@ -34,9 +35,7 @@ fn app(folder: &Path) {
         ),
         ("app/tools/tables/config.yaml", "description: Tables.\nuse: main\nstatement: SELECT count(*) AS n FROM sqlite_schema\n"),
     ] {
-        let path = folder.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        write(folder, path, text);
     }
 }
 

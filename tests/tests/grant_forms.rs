@@ -113,7 +113,7 @@ impl MariadbTrials {
 
     /// What the server said of a statement that it did not carry out.
     pub(crate) fn trial(&self, grants: &[String], text: &str) -> Result<(), String> {
-        let rows = "REPLACE INTO t VALUES (1, 1, 1, 1, 1, 1); REPLACE INTO u VALUES (1, 1, 1, 1);";
+        let rows = "DELETE FROM t WHERE id > 1; REPLACE INTO t VALUES (1, 1, 1, 1, 1, 1); REPLACE INTO u VALUES (1, 1, 1, 1);";
         let grants: String = grants.iter().map(|grant| format!("GRANT {grant} TO app@'%';")).collect();
         let anew = "REVOKE ALL, GRANT OPTION FROM app@'%'; GRANT SELECT ON door TO app@'%';";
         self.server.run("shop", &format!("{rows} {anew} {grants}"));

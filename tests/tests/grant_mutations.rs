@@ -117,14 +117,14 @@ fn judge(statements: &[&str], dialect: Dialect, known: &Known, is_carried_out: &
 fn rights_change_as_those_of_postgresql_do() {
     let server = PostgresTrials::start();
     let is_carried_out = |grants: &[String], text: &str| server.trial(grants, text).starts_with(DONE);
-    assert_eq!(judge(&OF_POSTGRESQL, Dialect::Postgres, &known(false), &is_carried_out), 55);
+    assert_eq!(judge(&OF_POSTGRESQL, Dialect::Postgres, &known(false), &is_carried_out), 51);
 }
 
 #[test]
 fn rights_change_as_those_of_mariadb_do() {
     let server = MariadbTrials::start();
     let is_carried_out = |grants: &[String], text: &str| server.trial(grants, text).is_ok();
-    assert_eq!(judge(&OF_MARIADB, Dialect::MySql, &known(true), &is_carried_out), 19);
+    assert_eq!(judge(&OF_MARIADB, Dialect::MySql, &known(true), &is_carried_out), 18);
 }
 
 #[test]

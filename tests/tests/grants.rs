@@ -2,6 +2,7 @@
 
 use std::{fs, path::Path, process::Command};
 
+use millrace_tests::files::write;
 use millrace_tests::{
     Group,
     case::{Case, Exchange, root},
@@ -284,9 +285,7 @@ fn the_page_does_what_it_says() {
     fs::write(app.join("millrace.yaml"), "name: shop\n").unwrap();
     for (_, body) in blocks(text).into_iter().filter(|(kind, _)| kind == "yaml") {
         let (first, rest) = body.split_once('\n').unwrap();
-        let file = app.join(first.trim_start_matches(['#', ' ']));
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, rest).unwrap();
+        write(app, first.trim_start_matches(['#', ' ']), rest);
     }
     let commands: Vec<_> = blocks(text).into_iter().filter(|(kind, _)| kind == "sh").map(|(_, command)| command).collect();
     let [first, second] = commands.as_slice() else { panic!("{commands:?}") };

@@ -16,6 +16,7 @@ use millrace_tests::{
 use serde_json::Value as Json;
 
 use super::grants::{check_notes, differences, expected, grants};
+use millrace_tests::files::write;
 
 /// Who has the rights, and its password.
 const USER: &str = "app";
@@ -258,9 +259,7 @@ fn the_page_does_what_it_says() {
     fs::write(app.join("millrace.yaml"), "name: shop\n").unwrap();
     for (_, body) in blocks(part).into_iter().filter(|(kind, _)| kind == "yaml") {
         let (first, rest) = body.split_once('\n').unwrap();
-        let file = app.join(first.trim_start_matches(['#', ' ']));
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, rest).unwrap();
+        write(app, first.trim_start_matches(['#', ' ']), rest);
     }
     let commands: Vec<_> = blocks(part).into_iter().filter(|(kind, _)| kind == "sh").map(|(_, command)| command).collect();
     let [first, second] = commands.as_slice() else { panic!("{commands:?}") };

@@ -49,14 +49,7 @@ fn scripts(tools: &[(&str, &str)]) -> tempfile::TempDir {
 }
 
 fn call(tool: &str, arguments: &str) -> Exchange {
-    let headers = [("content-type", "application/json"), ("mcp-protocol-version", "2025-06-18")];
-    let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#);
-    Exchange {
-        method: "POST".into(),
-        path: "/mcp".into(),
-        headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
-        body,
-    }
+    Exchange::parse(&format!("CALL {tool} {arguments}"))
 }
 
 /// The sample app, built.

@@ -5,6 +5,7 @@ use std::{
     process::{Command, Output},
 };
 
+use millrace_tests::files::write;
 use millrace_tests::{
     case::{Exchange, root},
     d1_api,
@@ -35,9 +36,7 @@ impl App {
     }
 
     fn write(&self, path: &str, text: &str) {
-        let path = self.folder.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        write(self.folder.path(), path, text);
     }
 
     fn tool(&self, tool: &str, text: &str) {
@@ -460,9 +459,7 @@ fn the_page_does_what_it_says() {
     let app = folder.path().join("notes");
     for (_, body) in blocks(&page).into_iter().filter(|(kind, _)| kind == "yaml") {
         let (first, rest) = body.split_once('\n').unwrap();
-        let file = app.join(first.trim_start_matches(['#', ' ']));
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, rest).unwrap();
+        write(&app, first.trim_start_matches(['#', ' ']), rest);
     }
     let commands: Vec<_> = blocks(&page).into_iter().filter(|(kind, _)| kind == "sh").map(|(_, command)| command).collect();
     let [command] = commands.as_slice() else { panic!("{commands:?}") };

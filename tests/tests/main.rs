@@ -65,6 +65,7 @@ mod whisper;
 mod worker;
 mod worker_clickhouse;
 mod worker_dynamodb;
+mod worker_kit;
 mod worker_load;
 mod worker_mongodb;
 mod worker_mysql;

@@ -9,6 +9,7 @@ use std::{
 };
 
 use millrace_core::{Json, value::Value};
+use millrace_tests::files::write;
 use millrace_tests::{
     case::{Exchange, root},
     database::{Database, connection},
@@ -675,9 +676,7 @@ fn an_app_only_reads_unless_it_may_write() {
     assert!(tools.contains("search") && !tools.contains("create") && !tools.contains("update") && !tools.contains("vault"), "{tools}");
     assert!(app.read("app/adapters/shop.yaml").contains("options: { read_only: true }\n"));
     // Nor does a statement that an agent adds.
-    let tool = app.path().join("app/tools/wipe/config.yaml");
-    fs::create_dir_all(tool.parent().unwrap()).unwrap();
-    fs::write(tool, "description: Wipe.\nkind: mutation\nuse: shop\nstatement: DELETE FROM orders\n").unwrap();
+    write(&app.path(), "app/tools/wipe/config.yaml", "description: Wipe.\nkind: mutation\nuse: shop\nstatement: DELETE FROM orders\n");
     assert!(!app.run("millrace call wipe").status.success());
 }
 

@@ -183,9 +183,7 @@ impl Drop for Server {
 }
 
 fn call(port: u16, tool: &str, arguments: &Value) -> String {
-    let body = serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool, "arguments": arguments } });
-    let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
-    send(port, &Exchange { method: "POST".into(), path: "/mcp".into(), headers, body: body.to_string() })
+    send(port, &Exchange::call(tool, arguments))
 }
 
 #[test]

@@ -10,6 +10,8 @@ use millrace_tests::{
     rds_data,
 };
 
+use crate::contract::{self, Site};
+
 /// A connector, and its way to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
@@ -34,6 +36,15 @@ impl Way {
             }
             Self::RdsData => rds_data::settings(&format!("http://{}", rds_data::start(server.port).address), url, options),
         }
+    }
+
+    /// A database on the server that tests share.
+    fn site(self) -> Site {
+        Site::of(match self {
+            Self::Postgres => &contract::postgres::SERVER,
+            Self::Neon => &contract::neon::SERVER,
+            Self::RdsData => &contract::rds_data::SERVER,
+        })
     }
 
     fn open(self, server: &Postgres) -> Database {

@@ -8,6 +8,7 @@ use std::{
     process::Command,
 };
 
+use millrace_tests::files;
 use millrace_tests::{
     case::root,
     docs::{blocks, shell, shell_with, text},
@@ -53,9 +54,7 @@ fn the_readme_does_what_it_says() {
             "json" => assert_eq!(body.trim(), last.trim(), "the answer that the README shows"),
             "yaml" | "ts" => {
                 let (first, rest) = body.split_once('\n').unwrap();
-                let file = app.join(first.trim_start_matches(['#', '/', ' ']));
-                fs::create_dir_all(file.parent().unwrap()).unwrap();
-                fs::write(file, rest).unwrap();
+                files::write(&app, first.trim_start_matches(['#', '/', ' ']), rest);
             }
             other => panic!("the README has a block of kind `{other}`, which nothing tests"),
         }
@@ -344,9 +343,7 @@ fn the_handlers_of_the_caching_page_are_cached_and_strict() {
     let mut written = 0;
     for (_, body) in blocks(&page) {
         let Some((first, rest)) = body.split_once('\n').filter(|(first, _)| first.contains(" app/")) else { continue };
-        let file = folder.path().join("notes").join(first.trim_start_matches(['#', '/', ' ']));
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, rest).unwrap();
+        files::write(&folder.path().join("notes"), first.trim_start_matches(['#', '/', ' ']), rest);
         written += 1;
     }
     assert_eq!(written, 4);
@@ -369,9 +366,7 @@ fn the_statements_page_does_what_it_says() {
     let tools = folder.path().join("notes/app/tools");
     for (_, body) in blocks(&page) {
         let (first, rest) = body.split_once('\n').unwrap();
-        let file = folder.path().join("notes").join(first.trim_start_matches(['#', ' ']));
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, rest).unwrap();
+        files::write(&folder.path().join("notes"), first.trim_start_matches(['#', ' ']), rest);
     }
     // Each condition of the tables, in a tool whose result can be anything.
     let reference = fs::read_to_string(root().join("docs/expressions.md")).unwrap();
@@ -403,9 +398,7 @@ fn the_middleware_page_does_what_it_says() {
             continue;
         }
         let (first, rest) = body.split_once('\n').unwrap();
-        let file = folder.path().join("notes").join(first.trim_start_matches(['#', '/', ' ']));
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, rest).unwrap();
+        files::write(&folder.path().join("notes"), first.trim_start_matches(['#', '/', ' ']), rest);
     }
     typescript::is_strict(&folder.path().join("notes"));
     let run = |command: &str| {
@@ -436,9 +429,7 @@ fn the_skills_page_does_what_it_says() {
     let of_kind = |kind: &str| blocks(&page).into_iter().filter(|(known, _)| known == kind).map(|(_, body)| body).collect::<Vec<_>>();
     let write = |body: &str| {
         let (first, rest) = body.split_once('\n').unwrap();
-        let file = app.join(first.trim_start_matches(['<', '!', '-', '#', ' ']).trim_end_matches(['-', '>', ' ']));
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, rest).unwrap();
+        files::write(&app, first.trim_start_matches(['<', '!', '-', '#', ' ']).trim_end_matches(['-', '>', ' ']), rest);
     };
     let check = || {
         let output = shell(folder.path(), "millrace check notes");
@@ -472,9 +463,7 @@ fn the_presenters_page_does_what_it_says() {
     assert!(shell(folder.path(), "millrace new notes").status.success());
     for (_, body) in blocks(&page).into_iter().filter(|(kind, _)| kind == "yaml" || kind == "ts") {
         let (first, rest) = body.split_once('\n').unwrap();
-        let file = folder.path().join("notes").join(first.trim_start_matches(['#', '/', ' ']));
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, rest).unwrap();
+        files::write(&folder.path().join("notes"), first.trim_start_matches(['#', '/', ' ']), rest);
     }
     let run = |command: &str| {
         let output = shell(folder.path(), &format!("export CLERK_KEY=the-clerks-key MANAGER_KEY=the-managers-key; {command}"));
@@ -507,9 +496,7 @@ fn the_row_level_security_page_does_what_it_says() {
         if kind == "sql" {
             psql(&server.url("postgres"), &body);
         } else if let Some((first, rest)) = body.split_once('\n').filter(|(first, _)| first.contains("app/")) {
-            let file = folder.path().join("notes").join(first.trim_start_matches(['#', '/', ' ']));
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, rest).unwrap();
+            files::write(&folder.path().join("notes"), first.trim_start_matches(['#', '/', ' ']), rest);
         } else {
             let folder = tempfile::tempdir().unwrap();
             fs::create_dir_all(folder.path().join("app/adapters")).unwrap();
@@ -553,9 +540,7 @@ fn the_authorization_page_does_what_it_says() {
     assert!(shell(folder.path(), "millrace new notes").status.success());
     for (_, body) in blocks(&page).into_iter().filter(|(kind, _)| kind != "text" && kind != "json") {
         let (first, rest) = body.split_once('\n').unwrap();
-        let file = folder.path().join("notes").join(first.trim_start_matches(['#', '/', ' ']));
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, rest).unwrap();
+        files::write(&folder.path().join("notes"), first.trim_start_matches(['#', '/', ' ']), rest);
     }
     let output = shell(folder.path(), "millrace check notes");
     assert!(output.status.success(), "{}", text(&output));
@@ -637,9 +622,7 @@ fn the_idempotency_page_does_what_it_says() {
     assert!(shell(folder.path(), "millrace new notes").status.success());
     for (_, body) in blocks(&page).into_iter().filter(|(kind, _)| kind != "text") {
         let (first, rest) = body.split_once('\n').unwrap();
-        let file = folder.path().join("notes").join(first.trim_start_matches(['#', '/', ' ']));
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, rest).unwrap();
+        files::write(&folder.path().join("notes"), first.trim_start_matches(['#', '/', ' ']), rest);
     }
     let output = shell(folder.path(), "millrace check notes --connect");
     assert!(output.status.success(), "{}", text(&output));
@@ -667,9 +650,7 @@ fn the_transactions_page_does_what_it_says() {
     fs::write(&seed, fs::read_to_string(&seed).unwrap() + tables).unwrap();
     for (_, body) in blocks(&page).into_iter().filter(|(kind, _)| kind == "yaml") {
         let (first, rest) = body.split_once('\n').unwrap();
-        let file = folder.path().join("notes").join(first.trim_start_matches(['#', ' ']));
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, rest).unwrap();
+        files::write(&folder.path().join("notes"), first.trim_start_matches(['#', ' ']), rest);
     }
     let checked = shell(folder.path(), "millrace check notes --connect");
     assert!(checked.status.success(), "{}", text(&checked));

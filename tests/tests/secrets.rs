@@ -4,6 +4,7 @@ use std::{fs, path::Path, process::Command, rc::Rc};
 
 use millrace_core::{ErrorKind, Result, ports::Clock as _};
 use millrace_native::{clock::SystemClock, env::Variables, secrets::SecretsChoice};
+use millrace_tests::files::write;
 use millrace_tests::{
     aws_secrets::AwsSecretsServer,
     case::{Exchange, root},
@@ -41,8 +42,7 @@ fn app() -> tempfile::TempDir {
 }
 
 fn call(tool: &str, key: &str) -> Exchange {
-    let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{tool}"}}}}"#);
-    Exchange::parse(&format!("POST /mcp\ncontent-type: application/json\nx-api-key: {key}\n\n{body}"))
+    Exchange::parse(&format!("CALL {tool}")).with("x-api-key", key)
 }
 
 /// Who has the key may call, nobody else, and the script sees it.
@@ -167,9 +167,7 @@ fn the_page_does_what_it_says() {
             assert!(output.status.success(), "{}", text(&output));
             ran = text(&output).contains("orders") && text(&output).contains("true");
         } else if let Some((first, rest)) = body.split_once('\n').filter(|_| kind != "toml") {
-            let file = folder.path().join(first.trim_start_matches(['#', '/', ' ']));
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, rest).unwrap();
+            write(folder.path(), first.trim_start_matches(['#', '/', ' ']), rest);
         }
     }
     assert!(ran, "the commands of the page print what the tools answer");

@@ -1,21 +1,19 @@
 //! Event streams over a real connection: events come before the call is over, and closing the stream ends the call.
 
 use std::{
-    fs,
     io::{Read as _, Write as _},
     net::{TcpListener, TcpStream},
     time::Duration,
 };
 
+use millrace_tests::files::write;
 use millrace_tests::local::Host;
 
 /// An app whose one tool says something, and then waits for an upstream.
 fn app(upstream: u16) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |path: &str, text: String| {
-        let file = folder.path().join(path);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, text).unwrap();
+        write(folder.path(), path, &text);
     };
     write("millrace.yaml", format!("name: waits\nfetch: {{ allow: [\"127.0.0.1:{upstream}\"] }}\n"));
     write("app/tools/ask/config.yaml", "description: Asks far away.\nkind: query\nlimits: { timeout: 120s }\n".into());

@@ -3,6 +3,7 @@
 
 use std::{fs, path::Path, process::Command, thread};
 
+use millrace_tests::files::write;
 use millrace_tests::{
     case::Exchange,
     local::{Host, binary},
@@ -103,9 +104,7 @@ fn said(result: &Value) -> &str {
 fn install(folder: &Path, adapter: &str, sign: &str) {
     let adapter = format!("{adapter}tenant: {{ claim: org, column: org_id, shared: [countries] }}\n");
     for (path, text) in FILES.into_iter().chain([("app/adapters/db.yaml", adapter.as_str()), ("app/adapters/schema.sql", SCHEMA)]) {
-        let path = folder.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text.replace('#', sign)).unwrap();
+        write(folder, path, &text.replace('#', sign));
     }
 }
 

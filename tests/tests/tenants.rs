@@ -84,27 +84,12 @@ export default async ({ inputs }, ctx) => {
 
 fn write(folder: &Path) {
     for (path, text) in FILES {
-        let path = folder.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text.trim_start()).unwrap();
+        millrace_tests::files::write(folder, path, text.trim_start());
     }
 }
 
 fn call(tool: &str, caller: usize, key: &str, note: &str) -> Exchange {
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": {"note": note}}});
-    let headers = [
-        ("content-type", "application/json"),
-        ("accept", "application/json, text/event-stream"),
-        ("mcp-protocol-version", "2025-11-25"),
-        ("x-api-key", key),
-        ("x-caller", &format!("c{caller}")),
-    ];
-    Exchange {
-        method: "POST".into(),
-        path: "/mcp".into(),
-        headers: headers.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
-        body: body.to_string(),
-    }
+    Exchange::call(tool, &json!({ "note": note })).with("x-api-key", key).with("x-caller", &format!("c{caller}"))
 }
 
 /// The text of the first content block.

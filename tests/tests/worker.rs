@@ -147,11 +147,7 @@ fn the_printed_seed_command_fills_the_database_and_wrangler_warns_of_nothing() {
             "description: Notes\nuse: main\nstatement: SELECT text FROM notes\nauth: { plugin: api_key, policy: { value: \"{{ env.KEY }}\" } }\n",
         ),
     ];
-    for (path, text) in files {
-        let path = folder.path().join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
+    files.iter().for_each(|(path, text)| millrace_tests::files::write(folder.path(), path, text));
     // Somebody stands above the app, and then in its folder, as the page of the docs has it.
     let page = std::fs::read_to_string(millrace_tests::case::root().join("docs/cloudflare.md")).unwrap();
     let of_page = page
@@ -273,11 +269,7 @@ fn with_postgres(app: &Path) {
         ("app/adapters/far.yaml", "connector: postgres\nconnection_string: \"hyperdrive:FAR\"\n"),
         ("app/tools/far/config.yaml", "description: Asks far away\nuse: far\nstatement: SELECT 1 AS one\n"),
     ];
-    for (path, text) in files {
-        let path = app.join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
+    files.iter().for_each(|(path, text)| millrace_tests::files::write(app, path, text));
     let file = app.join("wrangler.toml");
     let text = std::fs::read_to_string(&file).unwrap() + "\n[[hyperdrive]]\nbinding = \"FAR\"\nid = \"0\"\n";
     std::fs::write(file, text).unwrap();
@@ -301,34 +293,6 @@ fn a_runtime_that_lacks_a_part_refuses_the_app_when_it_starts() {
         }
         let said = Workerd::start(&whole.path().join("dist"), &[]).err().unwrap_or_default();
         assert!(said.contains(refusal), "{said}");
-    }
-}
-
-/// The most CPU time that a start may take, in milliseconds, beyond that of an empty Worker.
-const MOST_START_MS: f64 = 50.0;
-/// The same as a multiple of the empty Worker's, for a machine that is so busy that each millisecond does less: at rest an empty Worker
-/// takes 12, and a start with scripts 2.5 to 3.2 times as much as an empty one where that takes 17.
-const MOST_START: f64 = 4.0;
-
-/// The CPU time from exec to the first answer: the least of some starts, since whatever else the machine does only adds to it.
-fn start_ms(folder: &Path) -> f64 {
-    let starts = (0..8).map(|_| Workerd::start(folder, &[]).unwrap_or_else(|said| panic!("{said}")).cpu_ms());
-    starts.fold(f64::INFINITY, f64::min)
-}
-
-#[test]
-fn starting_takes_little() {
-    let empty = tempfile::tempdir().unwrap();
-    std::fs::write(empty.path().join("entry.mjs"), "export default { fetch: () => new Response() };\n").unwrap();
-    let sample = groups().into_iter().find(|group| group.name == "sample").unwrap();
-    let folder = sample.install();
-    let base_ms = start_ms(empty.path());
-    for runtime in ["scripts", "lean"] {
-        let _ = worker::build(folder.path());
-        let own_ms = start_ms(&folder.path().join("dist")) - base_ms;
-        println!("start with the runtime `{runtime}`: {own_ms:.1} ms of CPU, beyond {base_ms:.1} ms of an empty Worker");
-        assert!(own_ms < MOST_START_MS.max(base_ms * MOST_START), "{own_ms} ms");
-        without_scripts(folder.path());
     }
 }
 
@@ -357,18 +321,9 @@ fn a_script_that_takes_more_stack_than_there_is_ends_alone() {
         ("app/tools/ok/config.yaml", "description: Answers\nhandler: ./handler.ts\n"),
         ("app/tools/ok/handler.ts", "export default () => 42;\n"),
     ];
-    for (path, text) in files {
-        let path = folder.path().join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
+    files.iter().for_each(|(path, text)| millrace_tests::files::write(folder.path(), path, text));
     let worker = worker::Worker::dev(&worker::build(folder.path()), &[]);
-    let call = |tool: &str| {
-        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{tool}","arguments":{{}}}}}}"#);
-        let headers = [("content-type", "application/json"), ("mcp-protocol-version", "2025-06-18")];
-        let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-        worker.send(&Exchange { method: "POST".into(), path: "/mcp".into(), headers, body })
-    };
+    let call = |tool: &str| worker.send(&Exchange::parse(&format!("CALL {tool}")));
     for _ in 0..2 {
         assert!(call("ok").contains("42"));
         let failed = call("eat");

@@ -2,9 +2,6 @@
 //! the answers are those of every host, the corpus shows (`tests/worker.rs`).
 
 use std::{
-    fs,
-    io::Write as _,
-    net::TcpStream,
     path::{Path, PathBuf},
     sync::OnceLock,
     thread,
@@ -15,13 +12,17 @@ use crate::certificates::certified;
 use millrace_core::{hidden::visible, value::Value};
 use millrace_tests::files::write;
 use millrace_tests::{
-    Exchange,
     database::Database,
     mysql::{Mysql, PASSWORD},
     worker,
-    workerd::{Surroundings, Workerd},
+    workerd::Surroundings,
 };
-use serde_json::{Value as Json, json};
+use serde_json::json;
+
+use crate::{
+    in_process::hostile_values,
+    worker_kit::{Kit, wait_for},
+};
 
 const RUNNING: &str = "SELECT ID FROM information_schema.PROCESSLIST WHERE COMMAND = 'Execute' AND INFO LIKE '%SLEEP(600)'";
 /// The app has no scripts, so that its runtime has sockets and nothing else.
@@ -30,8 +31,8 @@ const ADAPTERS: [(&str, &str); 2] = [
     ("brief", "connection_string: \"{{ env.DATABASE_URL }}\"\noptions: { timeout: 6s }\n"),
 ];
 
-/// The app, built once for all tests of this file. Each has a copy: workerd's configuration lies beside it.
-fn app() -> tempfile::TempDir {
+/// The app, built once for all tests of this file.
+fn app() -> &'static Path {
     static BUILT: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
     let (_, built) = BUILT.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
@@ -54,87 +55,18 @@ fn app() -> tempfile::TempDir {
         let built = worker::build(folder.path());
         (folder, built)
     });
-    let copy = tempfile::tempdir().unwrap();
-    duplicate(built, copy.path());
-    copy
+    built
 }
 
-fn duplicate(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        match entry.file_type().unwrap().is_dir() {
-            true => duplicate(&entry.path(), &to.join(entry.file_name())),
-            false => drop(fs::copy(entry.path(), to.join(entry.file_name())).unwrap()),
-        }
-    }
+/// `url` is where the sockets go.
+fn start(url: &str, authority: Option<&str>) -> Kit {
+    let variables = [("MILLRACE_LOG", "debug"), ("DATABASE_URL", url)];
+    let surroundings = Surroundings { variables: &variables, authority, ..Surroundings::default() };
+    Kit::start(app(), &surroundings, PASSWORD, json!({"s": "x"}))
 }
 
-/// A Worker between a caller and a server.
-struct Kit {
-    workerd: Workerd,
-    _folder: tempfile::TempDir,
-}
-
-impl Kit {
-    /// `url` is where the sockets go.
-    fn start(url: &str, authority: Option<&str>) -> Self {
-        let folder = app();
-        let variables = [("MILLRACE_LOG", "debug"), ("DATABASE_URL", url)];
-        let surroundings = Surroundings { variables: &variables, authority, ..Surroundings::default() };
-        let workerd = Workerd::start_with(folder.path(), &surroundings).unwrap_or_else(|said| panic!("{said}"));
-        Self { workerd, _folder: folder }
-    }
-
-    fn of(server: &Mysql) -> Self {
-        Self::start(&server.url("shop"), None)
-    }
-
-    fn call(&self, tool: &str, arguments: &Json) -> Json {
-        let answer = self.workerd.send(&call(tool, arguments));
-        let (_, body) = answer.split_once("\n\n").unwrap_or_else(|| panic!("{tool}: {answer}\n{}", self.workerd.log()));
-        let body: Json = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}\n{}", self.workerd.log()));
-        body["result"].clone()
-    }
-
-    /// The one row of the tool `ask-…`.
-    fn ask(&self, adapter: &str, value: &str) -> Json {
-        let result = self.call(&format!("ask-{adapter}"), &json!({"s": value}));
-        assert_eq!(result["isError"], false, "{result}\n{}", self.workerd.log());
-        serde_json::from_str::<Json>(result["content"][0]["text"].as_str().unwrap()).unwrap()[0].clone()
-    }
-
-    /// The code and the message of a tool that fails.
-    fn failure(&self, tool: &str) -> (String, String) {
-        let arguments = if tool.starts_with("ask") { json!({"s": "x"}) } else { json!({}) };
-        let result = self.call(tool, &arguments);
-        let error = &result["_meta"]["millrace/error"];
-        let text = |name: &str| error[name].as_str().unwrap_or_else(|| panic!("{tool}: {result}")).to_owned();
-        (text("code"), text("message"))
-    }
-}
-
-impl Drop for Kit {
-    fn drop(&mut self) {
-        let log = self.workerd.log();
-        let is_told = log.contains(PASSWORD) || log.contains("correct%20horse");
-        assert!(thread::panicking() || !is_told, "a secret is logged:\n{log}");
-    }
-}
-
-fn call(tool: &str, arguments: &Json) -> Exchange {
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}).to_string();
-    let headers = [("content-type", "application/json"), ("mcp-protocol-version", "2025-06-18")];
-    Exchange {
-        method: "POST".into(),
-        path: "/mcp".into(),
-        headers: headers.map(|(name, value)| (name.into(), value.into())).to_vec(),
-        body,
-    }
-}
-
-#[track_caller]
-fn wait_for(what: &str, condition: impl Fn() -> bool) {
-    millrace_tests::wait::until_else(|| format!("it does not come: {what}"), condition);
+fn of(server: &Mysql) -> Kit {
+    start(&server.url("shop"), None)
 }
 
 fn connections(admin: &Database) -> usize {
@@ -148,28 +80,26 @@ fn each_statement_has_a_connection_of_its_own_and_leaves_none() {
     let server = Mysql::start(&[]);
     let admin = server.open();
     admin.run("CREATE TABLE t (v int) ENGINE = InnoDB", &[]).unwrap();
-    let kit = Kit::of(&server);
-    let values: Vec<String> =
-        serde_json::from_str(&fs::read_to_string(millrace_tests::case::root().join("tests/data/hostile-values.json")).unwrap()).unwrap();
-    kit.ask("direct", "x");
+    let kit = of(&server);
+    kit.ask("direct");
     let before_ms = kit.workerd.cpu_ms();
     for _ in 0..CALLS {
-        assert_eq!(kit.ask("direct", "o'neil; --"), json!({"s": "o'neil; --", "tls": 0}));
+        assert_eq!(kit.ask_with("direct", &json!({"s": "o'neil; --"})), json!({"s": "o'neil; --", "tls": 0}));
     }
     let each_ms = (kit.workerd.cpu_ms() - before_ms) / f64::from(CALLS);
     println!("a call takes {each_ms:.1} ms of CPU, its login among it");
-    for value in &values {
-        assert_eq!(kit.ask("direct", value)["s"], json!(visible(value)));
+    for value in &hostile_values() {
+        assert_eq!(kit.ask_with("direct", &json!({"s": value}))["s"], json!(visible(value)));
     }
     // Requests at once: what belongs to one must not be used, or woken, by another.
     thread::scope(|scope| {
         for number in 0..12 {
             let kit = &kit;
-            scope.spawn(move || assert_eq!(kit.ask("direct", &number.to_string())["s"], json!(number.to_string())));
+            scope.spawn(move || assert_eq!(kit.ask_with("direct", &json!({"s": number.to_string()}))["s"], json!(number.to_string())));
         }
     });
     for _ in 0..2 {
-        let result = kit.call("once-direct", &json!({"v": 6}));
+        let result = kit.workerd.call("once-direct", &json!({"v": 6}));
         assert_eq!(result["content"][0]["text"], r#"{"affected_rows":1}"#, "{result}");
     }
     assert_eq!(admin.rows("SELECT COUNT(*) FROM t"), [[Value::I64(1)]], "one for the key");
@@ -179,42 +109,31 @@ fn each_statement_has_a_connection_of_its_own_and_leaves_none() {
 #[test]
 fn a_statement_ends_at_its_deadline_on_the_server_too() {
     let server = Mysql::start(&[]);
-    let kit = Kit::of(&server);
+    let kit = of(&server);
     assert_eq!(kit.failure("read-brief"), ("TIMEOUT".into(), "The statement ran past its deadline.".into()));
     let admin = server.open();
     wait_for("the statement has ended", || admin.rows(RUNNING).is_empty());
-    assert_eq!(kit.ask("brief", "x"), json!({"s": "x", "tls": 0}));
+    assert_eq!(kit.ask("brief"), json!({"s": "x", "tls": 0}));
 }
 
 #[test]
 fn a_client_that_goes_away_ends_its_statement() {
     let server = Mysql::start(&[]);
-    let kit = Kit::of(&server);
+    let kit = of(&server);
     let admin = server.open();
-    let request = call("read-direct", &json!({}));
-    let fields: String = request.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-    let head = format!("POST /mcp HTTP/1.1\r\nhost: x\r\n{fields}content-length: {}\r\n\r\n{}", request.body.len(), request.body);
-    let mut client = TcpStream::connect(("127.0.0.1", kit.workerd.port)).unwrap();
-    client.write_all(head.as_bytes()).unwrap();
-    wait_for("the statement runs", || admin.rows(RUNNING).len() == 1);
+    kit.leave("read-direct", || admin.rows(RUNNING).len() == 1);
     let began = Instant::now();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    {
-        let _inside = runtime.enter();
-        client.set_nonblocking(true).unwrap();
-        tokio::net::TcpStream::from_std(client).unwrap().set_zero_linger().unwrap();
-    }
     wait_for("the statement has ended", || admin.rows(RUNNING).is_empty());
     // Any other deadline is half a minute away.
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     wait_for("the call has ended", || kit.workerd.log().contains("code=\"CANCELLED\""));
-    assert_eq!(kit.ask("direct", "x"), json!({"s": "x", "tls": 0}));
+    assert_eq!(kit.ask("direct"), json!({"s": "x", "tls": 0}));
 }
 
 #[test]
 fn a_server_that_dies_under_a_statement() {
     let mut server = Mysql::start(&[]);
-    let kit = Kit::of(&server);
+    let kit = of(&server);
     server.open().run("CREATE TABLE t (v int) ENGINE = InnoDB", &[]).unwrap();
     let found = thread::scope(|scope| {
         let found = scope.spawn(|| kit.failure("write-direct"));
@@ -237,14 +156,14 @@ fn a_server_that_dies_under_a_statement() {
     assert_eq!(found.0, "DATABASE_ERROR", "{found:?}");
     assert_eq!(kit.failure("ask-direct"), ("DATABASE_UNAVAILABLE".into(), "Could not connect to the server.".into()));
     server.restart();
-    assert_eq!(kit.ask("direct", "x"), json!({"s": "x", "tls": 0}));
+    assert_eq!(kit.ask("direct"), json!({"s": "x", "tls": 0}));
     assert_eq!(server.open().rows("SELECT COUNT(*) FROM t"), [[Value::I64(0)]]);
 }
 
 #[test]
 fn a_wrong_password() {
     let server = Mysql::start(&[]);
-    let kit = Kit::start(&format!("mysql://admin:hunter2@127.0.0.1:{}/shop", server.port), None);
+    let kit = start(&format!("mysql://admin:hunter2@127.0.0.1:{}/shop", server.port), None);
     let expected = "MySQL does not accept the user or the password.".to_owned();
     assert_eq!(kit.failure("ask-direct"), ("QUERY_REFUSED".to_owned(), expected));
     assert!(!kit.workerd.log().contains("hunter2"));
@@ -256,11 +175,11 @@ fn tls_is_the_platforms() {
     let server = Mysql::start_with_tls(&certificate, &key);
     let url = |host: &str, mode: &str| server.url("shop").replace("127.0.0.1", host) + "?sslmode=" + mode;
     for mode in ["prefer", "verify-full"] {
-        let kit = Kit::start(&url("localhost", mode), Some(&authority));
-        assert_eq!(kit.ask("direct", "x"), json!({"s": "x", "tls": 1}), "{mode}");
+        let kit = start(&url("localhost", mode), Some(&authority));
+        assert_eq!(kit.ask("direct"), json!({"s": "x", "tls": 1}), "{mode}");
     }
     for (host, mode, authority) in [("127.0.0.1", "verify-ca", Some(&authority)), ("localhost", "require", None)] {
-        let kit = Kit::start(&url(host, mode), authority.map(String::as_str));
+        let kit = start(&url(host, mode), authority.map(String::as_str));
         let (code, message) = kit.failure("ask-direct");
         assert_eq!(code, "DATABASE_UNAVAILABLE", "{host} {mode}: {message}\n{}", kit.workerd.log());
         let expected = "The server aborted the TLS handshake, or its certificate is not trusted";

@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use millrace_tests::{
-    Exchange,
     failures::{self, Case, READ, SAID, WRITE},
     scripted::{Script, Scripted},
     worker,
@@ -16,15 +15,6 @@ use millrace_tests::files::write;
 
 /// How long a request may take that a busy machine sends late.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-fn call(workerd: &Workerd, tool: &str) -> Json {
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": {}}}).to_string();
-    let headers = [("content-type", "application/json"), ("mcp-protocol-version", "2025-06-18")];
-    let headers = headers.map(|(name, value)| (name.into(), value.into())).to_vec();
-    let answer = workerd.send(&Exchange { method: "POST".into(), path: "/mcp".into(), headers, body });
-    let body = answer.split_once("\n\n").and_then(|(_, body)| serde_json::from_str::<Json>(body).ok());
-    body.unwrap_or_else(|| panic!("{tool}: {answer}\n{}", workerd.log()))["result"].clone()
-}
 
 #[test]
 fn an_api_that_misbehaves() {
@@ -58,7 +48,7 @@ pub(crate) fn misbehaves(adapter: &str, [read, write]: [&str; 2], variables: &[(
         for (tool, (outcome, requests)) in [("read", read), ("write", written)] {
             script.set(&replies);
             let before = server.received().len();
-            let result = call(&workerd, tool);
+            let result = workerd.call(tool, &json!({}));
             let found = match result["isError"].as_bool() {
                 Some(false) => {
                     let answer: Json = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();

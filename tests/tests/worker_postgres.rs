@@ -2,9 +2,8 @@
 //! the answers are those of every host, the corpus shows (`tests/worker.rs`).
 
 use std::{
-    fs,
     io::{Read as _, Write as _},
-    net::{TcpListener, TcpStream},
+    net::TcpListener,
     path::{Path, PathBuf},
     sync::OnceLock,
     thread,
@@ -16,12 +15,15 @@ use millrace_core::value::Value;
 use millrace_tests::files::write;
 use millrace_tests::{
     Exchange,
+    case::body,
     database::Database,
     postgres::{PASSWORD, Postgres, psql},
     worker,
-    workerd::{Surroundings, Workerd},
+    workerd::Surroundings,
 };
-use serde_json::{Value as Json, json};
+use serde_json::json;
+
+use crate::worker_kit::{Kit, wait_for};
 
 /// How long something may take that a busy machine does late.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -36,8 +38,8 @@ const ADAPTERS: [(&str, &str); 4] = [
     ("unbound", "connection_string: \"hyperdrive:UNBOUND\"\n"),
 ];
 
-/// The app, built once for all tests of this file. Each has a copy: workerd's configuration lies beside it.
-fn app() -> tempfile::TempDir {
+/// The app, built once for all tests of this file.
+fn app() -> &'static Path {
     static BUILT: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
     let (_, built) = BUILT.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
@@ -67,86 +69,21 @@ fn app() -> tempfile::TempDir {
         let built = worker::build(folder.path());
         (folder, built)
     });
-    let copy = tempfile::tempdir().unwrap();
-    duplicate(built, copy.path());
-    copy
+    built
 }
 
-fn duplicate(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        match entry.file_type().unwrap().is_dir() {
-            true => duplicate(&entry.path(), &to.join(entry.file_name())),
-            false => drop(fs::copy(entry.path(), to.join(entry.file_name())).unwrap()),
-        }
-    }
+/// `url` is where the sockets go, `port` where the Hyperdrive does.
+fn start(url: &str, port: u16) -> Kit {
+    start_with(url, &Surroundings { hyperdrives: &[("DB", port)], password: PASSWORD, ..Surroundings::default() }, "")
 }
 
-/// A Worker between a caller and a server.
-struct Kit {
-    workerd: Workerd,
-    _folder: tempfile::TempDir,
+fn start_with(url: &str, surroundings: &Surroundings<'_>, own_certificate: &str) -> Kit {
+    let variables = [("MILLRACE_LOG", "debug"), ("DATABASE_URL", url), ("DB_CA", own_certificate)];
+    Kit::start(app(), &Surroundings { variables: &variables, ..*surroundings }, PASSWORD, json!({"i": 7}))
 }
 
-impl Kit {
-    /// `url` is where the sockets go, `port` where the Hyperdrive does.
-    fn start(url: &str, port: u16) -> Self {
-        Self::with(url, &Surroundings { hyperdrives: &[("DB", port)], password: PASSWORD, ..Surroundings::default() }, "")
-    }
-
-    fn with(url: &str, surroundings: &Surroundings<'_>, own_certificate: &str) -> Self {
-        let folder = app();
-        let variables = [("MILLRACE_LOG", "debug"), ("DATABASE_URL", url), ("DB_CA", own_certificate)];
-        let surroundings = Surroundings { variables: &variables, ..*surroundings };
-        let workerd = Workerd::start_with(folder.path(), &surroundings).unwrap_or_else(|said| panic!("{said}"));
-        Self { workerd, _folder: folder }
-    }
-
-    fn of(server: &Postgres) -> Self {
-        Self::start(&server.url("postgres"), server.port)
-    }
-
-    fn call(&self, tool: &str, arguments: &Json) -> Json {
-        let answer = self.workerd.send(&call(tool, arguments));
-        let (_, body) = answer.split_once("\n\n").unwrap_or_else(|| panic!("{tool}: {answer}\n{}", self.workerd.log()));
-        let body: Json = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}\n{}", self.workerd.log()));
-        body["result"].clone()
-    }
-
-    /// The one row of the tool `ask-…`.
-    fn ask(&self, adapter: &str) -> Json {
-        let result = self.call(&format!("ask-{adapter}"), &json!({"i": 7}));
-        assert_eq!(result["isError"], false, "{result}\n{}", self.workerd.log());
-        serde_json::from_str::<Json>(result["content"][0]["text"].as_str().unwrap()).unwrap()[0].clone()
-    }
-
-    /// The code and the message of a tool that fails.
-    fn failure(&self, tool: &str) -> (String, String) {
-        let arguments = if tool.starts_with("ask") { json!({"i": 7}) } else { json!({}) };
-        let result = self.call(tool, &arguments);
-        let error = &result["_meta"]["millrace/error"];
-        let text = |name: &str| error[name].as_str().unwrap_or_else(|| panic!("{tool}: {result}")).to_owned();
-        (text("code"), text("message"))
-    }
-}
-
-impl Drop for Kit {
-    fn drop(&mut self) {
-        let log = self.workerd.log();
-        let is_told = log.contains(PASSWORD) || log.contains("correct%20horse");
-        assert!(thread::panicking() || !is_told, "a secret is logged:\n{log}");
-    }
-}
-
-fn call(tool: &str, arguments: &Json) -> Exchange {
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}).to_string();
-    let headers = [("content-type", "application/json"), ("mcp-protocol-version", "2025-06-18")];
-    Exchange {
-        method: "POST".into(),
-        path: "/mcp".into(),
-        headers: headers.map(|(name, value)| (name.into(), value.into())).to_vec(),
-        body,
-    }
+fn of(server: &Postgres) -> Kit {
+    start(&server.url("postgres"), server.port)
 }
 
 /// How many statements of the Worker match.
@@ -155,18 +92,13 @@ fn running(admin: &Database, condition: &str) -> usize {
     admin.rows(&sql).len()
 }
 
-#[track_caller]
-fn wait_for(what: &str, condition: impl Fn() -> bool) {
-    millrace_tests::wait::until_else(|| format!("it does not come: {what}"), condition);
-}
-
 const CALLS: u32 = 20;
 const IS_ENDLESS: &str = "state = 'active' AND query LIKE '%RECURSIVE%'";
 
 #[test]
 fn each_statement_has_a_connection_of_its_own_and_leaves_none() {
     let server = Postgres::start(&[]);
-    let kit = Kit::of(&server);
+    let kit = of(&server);
     for adapter in ["direct", "bound"] {
         kit.ask(adapter);
         let before_ms = kit.workerd.cpu_ms();
@@ -189,7 +121,7 @@ fn each_statement_has_a_connection_of_its_own_and_leaves_none() {
 #[test]
 fn a_statement_ends_at_its_deadline_on_the_server_too() {
     let server = Postgres::start(&[]);
-    let kit = Kit::of(&server);
+    let kit = of(&server);
     assert_eq!(kit.failure("read-brief"), ("TIMEOUT".into(), "The statement ran past its deadline.".into()));
     let admin = server.open();
     wait_for("the statement has ended", || running(&admin, IS_ENDLESS) == 0);
@@ -199,7 +131,7 @@ fn a_statement_ends_at_its_deadline_on_the_server_too() {
 #[test]
 fn a_call_ends_at_its_own_deadline_however_slow_the_database_is() {
     let server = Postgres::start(&[]);
-    let kit = Kit::of(&server);
+    let kit = of(&server);
     let admin = server.open();
     for adapter in ["direct", "bound"] {
         let started = Instant::now();
@@ -214,21 +146,10 @@ fn a_call_ends_at_its_own_deadline_however_slow_the_database_is() {
 #[test]
 fn a_client_that_goes_away_closes_its_connection() {
     let server = Postgres::start(&[NOTICE]);
-    let kit = Kit::of(&server);
+    let kit = of(&server);
     let admin = server.open();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     for adapter in ["direct", "bound"] {
-        let request = call(&format!("read-{adapter}"), &json!({}));
-        let fields: String = request.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-        let head = format!("POST /mcp HTTP/1.1\r\nhost: x\r\n{fields}content-length: {}\r\n\r\n{}", request.body.len(), request.body);
-        let mut client = TcpStream::connect(("127.0.0.1", kit.workerd.port)).unwrap();
-        client.write_all(head.as_bytes()).unwrap();
-        wait_for("the statement runs", || running(&admin, IS_ENDLESS) == 1);
-        {
-            let _inside = runtime.enter();
-            client.set_nonblocking(true).unwrap();
-            tokio::net::TcpStream::from_std(client).unwrap().set_zero_linger().unwrap();
-        }
+        kit.leave(&format!("read-{adapter}"), || running(&admin, IS_ENDLESS) == 1);
         // Only because its connection was closed: its deadline is half a minute away, and so is the server's.
         wait_for("the statement has ended", || running(&admin, IS_ENDLESS) == 0);
         wait_for("the call has ended", || kit.workerd.log().contains("code=\"CANCELLED\""));
@@ -248,16 +169,14 @@ fn two_tenants_see_their_own_rows() {
          CREATE POLICY own_rows ON orders USING (tenant = current_setting('app.tenant'));
          GRANT SELECT ON orders TO clerk;",
     );
-    let kit = Kit::of(&server);
+    let kit = of(&server);
     thread::scope(|scope| {
         for number in 0..24 {
             let kit = &kit;
             scope.spawn(move || {
                 let (tool, tenant) = (["rows-direct", "rows-bound"][number % 2], ["north", "south"][number / 2 % 2]);
-                let mut request = call(tool, &json!({}));
-                request.headers.push(("x-api-key".into(), format!("{tenant}ern-key")));
-                let answer = kit.workerd.send(&request);
-                let body: Json = serde_json::from_str(answer.split_once("\n\n").unwrap().1).unwrap();
+                let answer = kit.workerd.send(&Exchange::call(tool, &json!({})).with("x-api-key", &format!("{tenant}ern-key")));
+                let body = body(&answer);
                 let expected = format!(r#"[{{"tenant":"{tenant}","who":"clerk"}}]"#);
                 assert_eq!(body["result"]["content"][0]["text"], expected, "{answer}\n{}", kit.workerd.log());
             });
@@ -273,7 +192,7 @@ fn closed_port() -> u16 {
 #[test]
 fn a_server_that_is_not_there() {
     let port = closed_port();
-    let kit = Kit::start(&format!("postgres://me:hunter2@127.0.0.1:{port}/x"), port);
+    let kit = start(&format!("postgres://me:hunter2@127.0.0.1:{port}/x"), port);
     // Neither address nor binding is the caller's to know.
     for tool in ["ask-direct", "ask-bound"] {
         assert_eq!(kit.failure(tool), ("DATABASE_UNAVAILABLE".to_owned(), "Could not connect to the server.".to_owned()));
@@ -284,7 +203,7 @@ fn a_server_that_is_not_there() {
 fn a_wrong_password() {
     let server = Postgres::start(&[]);
     let url = format!("postgres://postgres:hunter2@127.0.0.1:{}/postgres", server.port);
-    let kit = Kit::with(&url, &Surroundings { hyperdrives: &[("DB", server.port)], password: "hunter2", ..Surroundings::default() }, "");
+    let kit = start_with(&url, &Surroundings { hyperdrives: &[("DB", server.port)], password: "hunter2", ..Surroundings::default() }, "");
     for tool in ["ask-direct", "ask-bound"] {
         let expected = ("QUERY_REFUSED".to_owned(), "PostgreSQL does not accept the password.".to_owned());
         assert_eq!(kit.failure(tool), expected);
@@ -312,7 +231,7 @@ fn kill_the_statement(server: &Postgres, times: usize) {
 #[test]
 fn a_server_that_dies_under_a_statement() {
     let mut server = Postgres::start(&[]);
-    let kit = Kit::of(&server);
+    let kit = of(&server);
     for adapter in ["direct", "bound"] {
         let found = thread::scope(|scope| {
             let found = scope.spawn(|| kit.failure(&format!("write-{adapter}")));
@@ -363,7 +282,7 @@ fn what_breaks_off_in_the_middle_of_a_login() {
                 }
             }
         });
-        let kit = Kit::start(&format!("postgres://me:hunter2@127.0.0.1:{port}/x?sslmode=require"), port);
+        let kit = start(&format!("postgres://me:hunter2@127.0.0.1:{port}/x?sslmode=require"), port);
         let (code, message) = kit.failure("ask-brief");
         assert_eq!(code, expected, "{answer:?}: {message}");
         // Nothing of the isolate was harmed.
@@ -375,7 +294,7 @@ fn what_breaks_off_in_the_middle_of_a_login() {
 #[test]
 fn a_missing_hyperdrive_is_named_at_the_first_call_that_needs_it() {
     let server = Postgres::start(&[]);
-    let kit = Kit::of(&server);
+    let kit = of(&server);
     let expected = "The Hyperdrive `UNBOUND`, which the adapter `unbound` needs, does not exist; add it to `wrangler.toml`.";
     assert_eq!(kit.failure("ask-unbound"), ("CONFIGURATION".into(), expected.into()));
     assert_eq!(kit.ask("bound"), json!({"i": 7, "ssl": false}));
@@ -388,19 +307,19 @@ fn tls_is_the_platforms() {
     let url = |host: &str, mode: &str| server.url("postgres").replace("127.0.0.1", host) + "?sslmode=" + mode;
     let trusting = Surroundings { authority: Some(&authority), ..Surroundings::default() };
     for mode in ["prefer", "require", "verify-ca", "verify-full"] {
-        let kit = Kit::with(&url("localhost", mode), &trusting, "");
+        let kit = start_with(&url("localhost", mode), &trusting, "");
         assert_eq!(kit.ask("direct"), json!({"i": 7, "ssl": true}), "{mode}");
     }
-    assert_eq!(Kit::with(&url("localhost", "disable"), &trusting, "").ask("direct"), json!({"i": 7, "ssl": false}));
+    assert_eq!(start_with(&url("localhost", "disable"), &trusting, "").ask("direct"), json!({"i": 7, "ssl": false}));
     // Nobody can ask for less than everything: not for another name, and not for whoever signs.
     for (host, mode, surroundings) in [("127.0.0.1", "verify-ca", trusting), ("localhost", "require", Surroundings::default())] {
-        let kit = Kit::with(&url(host, mode), &surroundings, "");
+        let kit = start_with(&url(host, mode), &surroundings, "");
         let (code, message) = kit.failure("ask-direct");
         assert_eq!(code, "DATABASE_UNAVAILABLE", "{host} {mode}: {message}\n{}", kit.workerd.log());
         let expected = "The server aborted the TLS handshake, or its certificate is not trusted";
         assert!(message.starts_with(expected) && message.contains("connect through a Hyperdrive"), "{message}");
     }
-    let (code, message) = Kit::with(&url("localhost", "verify-full"), &trusting, &authority).failure("ask-direct");
+    let (code, message) = start_with(&url("localhost", "verify-full"), &trusting, &authority).failure("ask-direct");
     assert_eq!(code, "CONFIGURATION");
     assert!(
         message.starts_with("The adapter `direct` brings root certificates, and a Worker trusts only what the platform trusts"),
@@ -411,9 +330,9 @@ fn tls_is_the_platforms() {
 #[test]
 fn a_server_without_tls_is_not_told_the_password() {
     let server = Postgres::start(&[]);
-    let kit = Kit::start(&format!("{}?sslmode=verify-full", server.url("postgres")), server.port);
+    let kit = start(&format!("{}?sslmode=verify-full", server.url("postgres")), server.port);
     let expected = "PostgreSQL offers no TLS; where the network between is trusted, set `sslmode=disable`.";
     assert_eq!(kit.failure("ask-direct"), ("CONFIGURATION".into(), expected.into()));
-    let kit = Kit::start(&format!("{}?sslmode=prefer", server.url("postgres")), server.port);
+    let kit = start(&format!("{}?sslmode=prefer", server.url("postgres")), server.port);
     assert_eq!(kit.ask("direct"), json!({"i": 7, "ssl": false}));
 }

@@ -9,6 +9,25 @@ use crate::{
     row::HYPERDRIVE,
 };
 
+/// What most connectors have in common: a server with records of calls and transactions, which every host reaches.
+const SERVER: Connector = Connector {
+    name: "",
+    language: Sqlite,
+    options: &[],
+    trust_options: &[],
+    schemes: &[],
+    foreign_schemes: &[],
+    hosts: &[Native, Worker],
+    worker_part: None,
+    binding: None,
+    is_file: false,
+    max_values: None,
+    keeps_call_records: true,
+    transactions: Some(Transactions::Stepwise),
+    sets_session: false,
+    system: "",
+};
+
 /// How an adapter on a connector is written, for references.
 #[derive(Debug)]
 pub struct Written {
@@ -55,18 +74,11 @@ rows! {
         name: "sqlite",
         language: Sqlite,
         options: &["busy_timeout", "create", "foreign_keys", "journal_mode", "like_uses_index", "seed", "statement_cache"],
-        trust_options: &[],
         schemes: &["file", "sqlite"],
-        foreign_schemes: &[],
         hosts: &[Native],
-        worker_part: None,
-        binding: None,
         is_file: true,
-        max_values: None,
-        keeps_call_records: true,
-        transactions: Some(Transactions::Stepwise),
-        sets_session: false,
         system: "sqlite",
+        ..SERVER
     };
 
     "libsql" LIBSQL:
@@ -76,18 +88,10 @@ rows! {
         name: "libsql",
         language: Sqlite,
         options: &["authToken", "auth_token", "jwt", "tls"],
-        trust_options: &[],
         schemes: &["libsql", "http", "https"],
         foreign_schemes: &["ws", "wss"],
-        hosts: &[Native, Worker],
-        worker_part: None,
-        binding: None,
-        is_file: false,
-        max_values: None,
-        keeps_call_records: true,
-        transactions: Some(Transactions::Stepwise),
-        sets_session: false,
         system: "libsql",
+        ..SERVER
     };
 
     "d1" D1:
@@ -97,18 +101,12 @@ rows! {
         name: "d1",
         language: Sqlite,
         options: &["api_token", "base_url"],
-        trust_options: &[],
         schemes: &["d1"],
-        foreign_schemes: &[],
-        hosts: &[Native, Worker],
-        worker_part: None,
         binding: Some(Binding { kind: BindingKind::D1, prefix: "d1:" }),
-        is_file: false,
         max_values: Some(100),
-        keeps_call_records: true,
         transactions: Some(Transactions::Batch),
-        sets_session: false,
         system: "cloudflare.d1",
+        ..SERVER
     };
 
     "postgres" POSTGRES:
@@ -134,16 +132,11 @@ rows! {
         ],
         trust_options: &["ca_certificate", "sslrootcert"],
         schemes: &["postgres", "postgresql"],
-        foreign_schemes: &[],
-        hosts: &[Native, Worker],
         worker_part: Some(WorkerPart::Tcp),
         binding: Some(Binding { kind: BindingKind::Hyperdrive, prefix: HYPERDRIVE }),
-        is_file: false,
-        max_values: None,
-        keeps_call_records: true,
-        transactions: Some(Transactions::Stepwise),
         sets_session: true,
         system: "postgresql",
+        ..SERVER
     };
 
     "neon" NEON:
@@ -153,19 +146,13 @@ rows! {
         name: "neon",
         language: Postgres,
         options: &["application_name", "base_url", "password", "search_path", "timezone", "user"],
-        trust_options: &[],
         schemes: &["postgres", "postgresql"],
-        foreign_schemes: &[],
-        hosts: &[Native, Worker],
         // It needs no sockets; but what it shares with `postgres` is there.
         worker_part: Some(WorkerPart::Tcp),
-        binding: None,
-        is_file: false,
-        max_values: None,
-        keeps_call_records: true,
         transactions: Some(Transactions::Batch),
         sets_session: true,
         system: "postgresql",
+        ..SERVER
     };
 
     "mysql" MYSQL:
@@ -178,15 +165,9 @@ rows! {
         trust_options: &["ca_certificate", "sslrootcert"],
         schemes: &["mysql", "mariadb"],
         foreign_schemes: &["mysqlx"],
-        hosts: &[Native, Worker],
         worker_part: Some(WorkerPart::Tcp),
-        binding: None,
-        is_file: false,
-        max_values: None,
-        keeps_call_records: true,
-        transactions: Some(Transactions::Stepwise),
-        sets_session: false,
         system: "mysql",
+        ..SERVER
     };
 
     "planetscale" PLANETSCALE:
@@ -196,19 +177,12 @@ rows! {
         name: "planetscale",
         language: MySql,
         options: &["password", "user"],
-        trust_options: &[],
         schemes: &["mysql", "https", "http"],
         foreign_schemes: &["postgres", "postgresql"],
-        hosts: &[Native, Worker],
         // It needs no sockets; but what it shares with `mysql` is there.
         worker_part: Some(WorkerPart::Tcp),
-        binding: None,
-        is_file: false,
-        max_values: None,
-        keeps_call_records: true,
-        transactions: Some(Transactions::Stepwise),
-        sets_session: false,
         system: "mysql",
+        ..SERVER
     };
 
     "redis" REDIS:
@@ -221,15 +195,11 @@ rows! {
         trust_options: &["ca_certificate", "ca_file"],
         schemes: &["redis", "rediss"],
         foreign_schemes: &["redis+unix", "unix", "http", "https"],
-        hosts: &[Native, Worker],
         worker_part: Some(WorkerPart::Tcp),
-        binding: None,
-        is_file: false,
-        max_values: None,
         keeps_call_records: false,
         transactions: None,
-        sets_session: false,
         system: "redis",
+        ..SERVER
     };
 
     "upstash" UPSTASH:
@@ -239,19 +209,14 @@ rows! {
         name: "upstash",
         language: Arguments,
         options: &["allow", "token"],
-        trust_options: &[],
         schemes: &["https", "http"],
         foreign_schemes: &["redis", "rediss"],
-        hosts: &[Native, Worker],
         // It needs no sockets; but with what it knows of commands it weighs 24 KB, which no Worker without it should carry.
         worker_part: Some(WorkerPart::Tcp),
-        binding: None,
-        is_file: false,
-        max_values: None,
         keeps_call_records: false,
         transactions: None,
-        sets_session: false,
         system: "redis",
+        ..SERVER
     };
 
     "mongodb" MONGODB:
@@ -276,15 +241,11 @@ rows! {
         trust_options: &["ca_certificate", "sslrootcert"],
         schemes: &["mongodb", "mongodb+srv"],
         foreign_schemes: &["http", "https"],
-        hosts: &[Native, Worker],
         worker_part: Some(WorkerPart::Tcp),
-        binding: None,
-        is_file: false,
-        max_values: None,
         keeps_call_records: false,
         transactions: None,
-        sets_session: false,
         system: "mongodb",
+        ..SERVER
     };
 
     "postgrest" POSTGREST:
@@ -294,19 +255,14 @@ rows! {
         name: "postgrest",
         language: Requests,
         options: &["api_key", "schema", "server_max_rows", "token"],
-        trust_options: &[],
         schemes: &["https", "http"],
         foreign_schemes: &["postgres", "postgresql"],
-        hosts: &[Native, Worker],
         // It needs no sockets; but it has the errors of `postgres`, and no Worker without it should carry what it knows of requests.
         worker_part: Some(WorkerPart::Tcp),
-        binding: None,
-        is_file: false,
-        max_values: None,
         keeps_call_records: false,
         transactions: None,
-        sets_session: false,
         system: "postgresql",
+        ..SERVER
     };
 
     "clickhouse" CLICKHOUSE:
@@ -316,19 +272,14 @@ rows! {
         name: "clickhouse",
         language: ClickHouse,
         options: &["database", "password", "user"],
-        trust_options: &[],
         schemes: &["clickhouse", "clickhouses", "http", "https"],
         foreign_schemes: &["tcp", "grpc"],
-        hosts: &[Native, Worker],
         // It needs no sockets; but no Worker without it should carry it.
         worker_part: Some(WorkerPart::Tcp),
-        binding: None,
-        is_file: false,
-        max_values: None,
         keeps_call_records: false,
         transactions: None,
-        sets_session: false,
         system: "clickhouse",
+        ..SERVER
     };
 
     "dynamodb" DYNAMODB:
@@ -338,19 +289,14 @@ rows! {
         name: "dynamodb",
         language: PartiQl,
         options: &["access_key_id", "consistent_read", "endpoint", "region", "secret_access_key", "session_token"],
-        trust_options: &[],
         schemes: &["dynamodb"],
         foreign_schemes: &["http", "https"],
-        hosts: &[Native, Worker],
         // It needs no sockets; but signatures weigh more than a Worker without it should carry.
         worker_part: Some(WorkerPart::Tcp),
-        binding: None,
-        is_file: false,
-        max_values: None,
         keeps_call_records: false,
         transactions: Some(Transactions::Batch),
-        sets_session: false,
         system: "aws.dynamodb",
+        ..SERVER
     };
 
     "rds-data" RDS_DATA:
@@ -360,19 +306,12 @@ rows! {
         name: "rds-data",
         language: Postgres,
         options: &["access_key_id", "database", "endpoint", "secret_access_key", "secret_arn", "session_token"],
-        trust_options: &[],
         schemes: &[],
-        foreign_schemes: &[],
-        hosts: &[Native, Worker],
         // It needs no sockets; but it has the language of `postgres`, and signs as `dynamodb` does.
         worker_part: Some(WorkerPart::Tcp),
-        binding: None,
-        is_file: false,
-        max_values: None,
-        keeps_call_records: true,
-        transactions: Some(Transactions::Stepwise),
         sets_session: true,
         system: "postgresql",
+        ..SERVER
     };
 }
 

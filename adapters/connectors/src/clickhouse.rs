@@ -39,10 +39,7 @@ use millrace_core::{
     value::Rows,
 };
 
-use crate::{
-    postgres_text::limits,
-    shared::{Effect, Retry, StatementFailure, max_response_bytes, only_reads, own_query, timed_out, within_limits},
-};
+use crate::shared::{Effect, Retry, StatementFailure, broken_off, max_response_bytes, only_reads, own_query, timed_out, within_limits};
 use address::ClickHouseAddress;
 use parameters::Parameters;
 
@@ -139,7 +136,7 @@ impl ClickHouse {
             max_response_bytes: max_response_bytes(query),
         };
         let response = self.http.send(request).await.map_err(|error| match error.kind {
-            ErrorKind::TooLarge => limits::broken_off(query),
+            ErrorKind::TooLarge => broken_off(query),
             _ => StatementFailure::of_client(error),
         })?;
         let told = server_error::Told {

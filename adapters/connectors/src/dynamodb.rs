@@ -36,8 +36,7 @@ use serde_json::json;
 
 use crate::{
     aws_server::{Asked, AwsError, AwsPorts, AwsServer, ServiceNames, configuration},
-    postgres_text::limits,
-    shared::{Effect, KnownOptions, Retry, ServerOptions, StatementFailure, max_response_bytes, only_reads, own_query},
+    shared::{Effect, KnownOptions, Retry, ServerOptions, StatementFailure, broken_off, max_response_bytes, only_reads, own_query},
 };
 use statement::Prepared;
 
@@ -123,15 +122,15 @@ impl DynamoDb {
         if self.consistent {
             body["ConsistentRead"] = true.into();
         }
-        let mut items = items::Items::default();
+        let mut items = items::Items::of(query);
         loop {
             let attempt = async || items::page_of(self.exchange("ExecuteStatement", &body, query).await?);
             let page = self.retry.run(query, prepared.effect, attempt).await?;
             for item in page.items {
-                if items.leave_out(query) {
+                if items.leave_out() {
                     return items.into_rows();
                 }
-                items.push(item, query).map_err(|failure| failure.error)?;
+                items.push(item).map_err(|failure| failure.error)?;
             }
             match page.next {
                 None => return items.into_rows(),
@@ -163,7 +162,7 @@ impl DynamoDb {
             max_response_bytes: max_response_bytes(query).max(LONGEST_ANSWER_BYTES),
         };
         let response = self.server.send(asked, query).await.map_err(|failure| match failure.error.kind {
-            ErrorKind::TooLarge => limits::broken_off(query),
+            ErrorKind::TooLarge => broken_off(query),
             _ => failure,
         })?;
         if response.status != 200 {

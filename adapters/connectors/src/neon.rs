@@ -47,13 +47,13 @@ use millrace_core::{
 
 use crate::{
     postgres_text::{
-        blame_session, check, is_of_statement, limits,
+        blame_session, check, is_of_statement,
         lists::{Known, ListForm},
     },
     shared::{
         Effect, Execution, ReadOnly, Retry, StatementFailure,
         batch::{self, Batches},
-        max_response_bytes, own_query,
+        broken_off, max_response_bytes, own_query,
         records::prepare,
         timed_out,
     },
@@ -224,7 +224,7 @@ impl Neon {
             max_response_bytes: max_response_bytes(query),
         };
         let response = self.http.send(request).await.map_err(|error| match error.kind {
-            ErrorKind::TooLarge => limits::broken_off(query),
+            ErrorKind::TooLarge => broken_off(query),
             _ => StatementFailure::of_client(error),
         })?;
         reply::all(&response, count, &self.address.host, read_only)

@@ -7,13 +7,11 @@
 //! | [`lists`] | what a list is in its place |
 //! | [`Kind`] | what a cell is, by the number of its type |
 //! | [`of_statement`] | what an error means |
-//! | [`limits`] | when a result is too large |
 //! | [`RECORDS`] | the table of the records of calls |
 
 mod array;
 mod bind;
 mod cell;
-pub(crate) mod limits;
 pub(crate) mod lists;
 mod records;
 mod server_error;

@@ -32,10 +32,7 @@ use millrace_core::{
     value::Rows,
 };
 
-use crate::{
-    postgres_text::limits,
-    shared::{Effect, Retry, StatementFailure, max_response_bytes, own_query, within_limits},
-};
+use crate::shared::{Effect, Retry, StatementFailure, broken_off, max_response_bytes, own_query, too_large, within_limits};
 use address::PostgrestAddress;
 use request::Prepared;
 
@@ -73,9 +70,9 @@ impl Postgrest {
 
     async fn attempt(&self, prepared: &Prepared, query: &Query<'_>) -> Result<Rows, StatementFailure> {
         let response = self.send(prepared, query).await.map_err(|error| match error.kind {
-            ErrorKind::TooLarge if prepared.reads => limits::broken_off(query),
+            ErrorKind::TooLarge if prepared.reads => broken_off(query),
             // It is sent when the transaction has ended.
-            ErrorKind::TooLarge => limits::too_large(format!("the result has more than {} bytes", query.max_bytes), query),
+            ErrorKind::TooLarge => too_large(format!("the result has more than {} bytes", query.max_bytes), query),
             _ => StatementFailure::of_client(error),
         })?;
         if matches!(response.status, 200..=299) {

@@ -46,13 +46,13 @@ use serde_json::{Map, json};
 use crate::{
     aws_server::{Asked, AwsError, AwsPorts, AwsServer, ServiceNames, configuration},
     postgres_text::{
-        self, Oid, Parameter, check, limits,
+        self, Oid, Parameter, check,
         lists::{self, Known},
         word,
     },
     shared::{
         Call, Done, KnownOptions, ReadOnly, Records, Retry, ServerOptions, SessionDriver, StatementFailure, StatementNotes, StatementPlace,
-        connector_over_sessions, max_response_bytes,
+        broken_off, connector_over_sessions, max_response_bytes,
     },
 };
 use address::Cluster;
@@ -290,7 +290,7 @@ impl Api {
             };
             let response = self.server.send(asked, query).await.map_err(|failure| match failure.error.kind {
                 // What became of the statement, the commit decides.
-                ErrorKind::TooLarge => limits::broken_off(&Query { access: Access::Read, ..query.clone() }),
+                ErrorKind::TooLarge => broken_off(&Query { access: Access::Read, ..query.clone() }),
                 _ => failure,
             })?;
             if response.status == 200 {

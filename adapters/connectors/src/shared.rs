@@ -17,6 +17,8 @@ mod pool;
 mod read_only;
 pub(crate) mod records;
 mod retry;
+#[cfg(any(feature = "tcp", feature = "sqlite"))]
+mod row_sink;
 #[cfg(feature = "tcp")]
 mod server_options;
 #[cfg(any(feature = "tcp", feature = "sqlite"))]
@@ -54,6 +56,10 @@ pub(crate) use records::{Records, kept};
 #[cfg(feature = "tcp")]
 pub(crate) use retry::words;
 pub use retry::{Effect, Execution, Retry, StatementFailure};
+#[cfg(any(feature = "tcp", feature = "sqlite"))]
+pub(crate) use row_sink::RowSink;
+#[cfg(feature = "tcp")]
+pub(crate) use row_sink::{broken_off, too_large};
 #[cfg(feature = "tcp")]
 pub(crate) use server_options::{KnownOptions, ServerOptions};
 #[cfg(any(feature = "tcp", feature = "sqlite"))]

@@ -4,10 +4,10 @@
 //! They are read off the resolved statement. A column that can be of several tables is one of each,
 //! and that is said: the whole tables are needed then. What is not understood is said, too.
 
+use millrace_languages::lex::{self, Kind};
+
 use super::{
-    Dialect,
-    lex::{self, Kind},
-    probe,
+    Dialect, probe,
     resolved::{Known, dialect_facts, resolve},
     shown, spelling,
 };

@@ -4,7 +4,6 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot write its files fails")]
 
 use std::{
-    fs,
     path::Path,
     sync::{Arc, OnceLock},
 };
@@ -33,9 +32,7 @@ pub(crate) fn split(case: &str) -> (Vec<(&str, &str)>, &str) {
 /// Writes files below a folder. Each keeps the line end that the next `== ` took.
 pub(crate) fn write<'a>(folder: &Path, files: impl IntoIterator<Item = &'a (&'a str, &'a str)>) {
     for (path, text) in files {
-        let path = folder.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, format!("{text}\n")).unwrap();
+        millrace_test_kit::files::write(folder, path, &format!("{text}\n"));
     }
 }
 

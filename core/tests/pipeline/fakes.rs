@@ -5,8 +5,7 @@ use std::rc::Rc;
 use millrace_core::{
     Json,
     app::{
-        Access, Adapter, App, Authorization, BatchLimits, Bind, EnvPart, EnvTemplate, Execute, Identity, Input, InputKind, Limits,
-        ParamStyle, Part, Root, Script, ScriptLimits, ScriptRef, Server, Source, Statement, Tool,
+        Access, App, Bind, Execute, InputKind, Limits, ParamStyle, Part, Root, Script, ScriptLimits, ScriptRef, Source, Statement, Tool,
     },
     cancel::Cancel,
     fault::FaultResult,
@@ -15,48 +14,20 @@ use millrace_core::{
     value::{Rows, Value},
 };
 #[allow(unused_imports, reason = "the test of log lines takes these helpers, too, and needs fewer")]
-pub use millrace_test_kit::{NOW_MS, World, block_on};
+pub use millrace_test_kit::{
+    NOW_MS, World, block_on,
+    made::{self, input},
+};
 
 /// An app with one adapter `main` and the scripts that its tools name by number.
 pub fn app(tools: Vec<Tool>) -> App {
-    let adapter = Adapter {
-        name: "main".into(),
-        connector: "fake".into(),
-        connection_string: EnvTemplate(vec![EnvPart::Text("fake://".into())]),
-        options: vec![],
-        timeout_ms: 2_000,
-        max_rows: 100,
-        read_only: false,
-        seed: None,
-        session: vec![],
-        tenant: None,
-        databases: None,
-    };
     App {
-        name: "shop".into(),
-        version: "1".into(),
-        identity: Identity::default(),
-        instructions: None,
-        server: Server { port: 0, path: "/mcp".into(), cors_origins: vec![], hosts: vec![], body_limit: 1 << 20 },
-        authorization: Authorization::default(),
-        feature_auth: None,
-        batch: BatchLimits::default(),
-        env: vec![],
-        secrets: vec![],
-        required: vec![],
-        fetch_allow: vec![],
-        telemetry: true,
-        adapters: vec![adapter],
+        adapters: vec![made::adapter("main", "fake", "fake://")],
         scripts: ["handler.ts", "input.ts", "output.ts", "auth.ts"]
             .map(|path| Script { path: path.into(), program: String::new(), map: None, loads_without_clock: false })
             .into(),
-        logs: false,
-        epochs: Vec::new(),
-        presenters: Vec::new(),
         tools,
-        prompts: vec![],
-        resources: vec![],
-        skills: vec![],
+        ..made::app("shop")
     }
 }
 
@@ -95,24 +66,6 @@ pub fn select_tool() -> Tool {
 
 pub fn statement(parts: Vec<Part>, style: ParamStyle, access: Access) -> Statement {
     Statement { style, parts, text: None, access, max_values: 100, document: vec![] }
-}
-
-pub fn input(name: &str, kind: InputKind) -> Input {
-    Input {
-        name: name.into(),
-        kind,
-        optional: false,
-        nullable: false,
-        default: None,
-        allowed: vec![],
-        min: None,
-        max: None,
-        pattern: None,
-        format: None,
-        items: None,
-        fields: vec![],
-        header: None,
-    }
 }
 
 pub fn source(root: Root, path: &str) -> Source {

@@ -9,9 +9,9 @@ use std::{
 use millrace_core::{
     Endpoint, Error, ErrorKind, Json, Result,
     app::{
-        Adapter, ApiKey, ApiKeys, App, Argument, Auth, Authorization, BatchLimits, Content, EnvPart, EnvTemplate, ErrorStyle, Execute,
-        ExpectedKey, Identity, Input, InputKind, Limits, Prompt, PromptContent, PromptMessage, Resource, Root, Script, ScriptLimits,
-        ScriptRef, Server, Source, Template, TemplatePart, Tool, UriPattern,
+        Adapter, ApiKey, ApiKeys, App, Argument, Auth, Content, EnvPart, EnvTemplate, ErrorStyle, Execute, ExpectedKey, Input, InputKind,
+        Limits, Prompt, PromptContent, PromptMessage, Resource, Root, Script, ScriptLimits, ScriptRef, Server, Source, Template,
+        TemplatePart, Tool, UriPattern,
     },
     cancel::Cancel,
     headers::Headers,
@@ -22,7 +22,7 @@ use millrace_core::{
     protocol::{Body, Request, ResponseBody},
     value::Rows,
 };
-use millrace_test_kit::Inert;
+use millrace_test_kit::{Inert, made};
 use serde_json::json;
 
 pub(crate) const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -148,10 +148,7 @@ pub(crate) fn endpoint(app: App) -> Endpoint {
 /// An app without anything.
 pub(crate) fn empty_app() -> App {
     App {
-        name: "shop".into(),
         version: "1.2.0".into(),
-        identity: Identity::default(),
-        instructions: None,
         server: Server {
             port: 8080,
             path: "/mcp".into(),
@@ -159,23 +156,9 @@ pub(crate) fn empty_app() -> App {
             cors_origins: vec!["https://chat.example.com".into(), "http://Tools.example.com:8081".into()],
             body_limit: 4096,
         },
-        authorization: Authorization::default(),
-        feature_auth: None,
-        batch: BatchLimits::default(),
-        env: vec![],
-        secrets: vec![],
-        required: vec![],
-        fetch_allow: vec![],
-        telemetry: true,
-        adapters: vec![],
         scripts: vec![Script { path: "tool.ts".into(), program: String::new(), map: None, loads_without_clock: false }],
         logs: true,
-        epochs: Vec::new(),
-        presenters: vec![],
-        tools: vec![],
-        prompts: vec![],
-        resources: vec![],
-        skills: vec![],
+        ..made::app("shop")
     }
 }
 
@@ -221,37 +204,11 @@ pub(crate) fn tool(name: &str, export: &str) -> Tool {
 }
 
 pub(crate) fn input(name: &str, kind: InputKind) -> Input {
-    Input {
-        name: name.into(),
-        kind,
-        optional: true,
-        nullable: true,
-        default: None,
-        allowed: vec![],
-        min: None,
-        max: None,
-        pattern: None,
-        format: None,
-        items: None,
-        fields: vec![],
-        header: None,
-    }
+    Input { optional: true, nullable: true, ..made::input(name, kind) }
 }
 
 pub(crate) fn adapter(name: &str, connector: &str) -> Adapter {
-    Adapter {
-        name: name.into(),
-        connector: connector.into(),
-        connection_string: EnvTemplate(vec![EnvPart::Text("postgres://u:hunter2@h/d".into())]),
-        options: vec![],
-        timeout_ms: 1000,
-        max_rows: 10,
-        read_only: false,
-        seed: None,
-        session: vec![],
-        tenant: None,
-        databases: None,
-    }
+    Adapter { timeout_ms: 1000, max_rows: 10, ..made::adapter(name, connector, "postgres://u:hunter2@h/d") }
 }
 
 pub(crate) fn text(text: &str) -> Content {

@@ -1,8 +1,9 @@
 //! Ports for tests of the core: [`Inert`] does nothing, [`World`] records what was asked and answers as a test says.
-//! [`files`] writes apps.
+//! [`files`] writes apps, and [`made`] has parts of built ones.
 
 pub mod files;
 mod inert;
+pub mod made;
 mod world;
 
 pub use inert::Inert;

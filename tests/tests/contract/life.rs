@@ -40,7 +40,7 @@ fn connection_of(server: &ServerUnderTest, database: &Database) -> Value {
 
 /// Waits until so many connections run an endless statement, and gives their numbers. A look that fails is taken again: the list of processes is read
 /// while they end.
-fn wait_for_running(server: &ServerUnderTest, admin: &Database, count: usize) -> Vec<i64> {
+pub(crate) fn wait_for_running(server: &ServerUnderTest, admin: &Database, count: usize) -> Vec<i64> {
     let mut found = Vec::new();
     let number = |row: Vec<Value>| if let Value::I64(number) = row[0] { number } else { panic!("{row:?}") };
     wait::until(&format!("{count} connections do not run it"), || {
@@ -52,7 +52,7 @@ fn wait_for_running(server: &ServerUnderTest, admin: &Database, count: usize) ->
 }
 
 /// Ends a connection, and waits until it has gone.
-fn end(site: &Site, admin: &Database, number: &dyn std::fmt::Display) {
+pub(crate) fn end(site: &Site, admin: &Database, number: &dyn std::fmt::Display) {
     let [end, is_there] = site.server.life.unwrap().end.map(|sql| sql.replace("{}", &number.to_string()));
     site.run(&end);
     wait::until("a connection that was ended is there", || admin.run(&is_there, &[]).is_ok_and(|found| found.rows.is_empty()));

@@ -20,7 +20,7 @@ pub(crate) struct Limits {
     pub(crate) endless: Option<(&'static str, &'static str)>,
     /// Whether the server stops by itself after the rows that are accepted: its connection is kept.
     pub(crate) stops: bool,
-    /// A row of millions of bytes, and what is said where 9 are accepted, to what reads and to what writes.
+    /// A row of millions of bytes, and what is said where 9 are accepted, to what reads and to what writes, where that is certain.
     pub(crate) long: (&'static str, [&'static str; 2]),
     /// Whether a query that may write is said to have taken effect.
     pub(crate) says_written: bool,
@@ -68,7 +68,7 @@ pub(crate) fn a_result_that_is_too_large_is_refused(server: &'static ServerUnder
     }
     for (access, message) in [Access::Read, Access::Write].into_iter().zip(messages) {
         let error = database.run_with(&Query { access, max_bytes: 9, ..query(long) }).unwrap_err();
-        assert_eq!((error.kind, error.message.as_str()), (TooLarge, message), "{access:?}");
+        assert!(error.kind == TooLarge && (message.is_empty() || error.message == message), "{access:?}: {error:?}");
     }
     database.run("CREATE TABLE t (v int)", &[]).unwrap();
     let written = Query { max_rows: 1, ..query("INSERT INTO t VALUES (1), (2) RETURNING v") };

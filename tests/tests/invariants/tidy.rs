@@ -133,3 +133,13 @@ fn languages_are_known_in_one_place() {
         .collect();
     assert!(found.len() <= MOST_THAT_KNOW_LANGUAGES, "{} files tell languages apart: {found:#?}", found.len());
 }
+
+#[test]
+fn where_to_begin_leads_somewhere() {
+    let page = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let table = page.split("## Where to begin").nth(1).unwrap().split("\n## ").next().unwrap();
+    let places: Vec<&str> = table.split('`').skip(1).step_by(2).filter(|place| place.contains('/')).collect();
+    assert!(places.len() > 15, "only {places:?} were found: the test sees too little");
+    let missing: Vec<&&str> = places.iter().filter(|place| !root().join(place).exists()).collect();
+    assert!(missing.is_empty(), "ARCHITECTURE.md begins at {missing:?}, which do not exist");
+}

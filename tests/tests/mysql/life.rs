@@ -6,57 +6,38 @@ use std::{
         atomic::{AtomicBool, Ordering::SeqCst},
     },
     thread,
-    time::Instant,
 };
 
 use millrace_core::{
     ErrorKind::{Busy, Denied, Protocol, TimedOut, Unavailable},
     app::Access,
-    ports::{Connection, Query},
+    ports::Query,
     value::Value,
 };
 use millrace_tests::{
     database::{Database, connection, query, text},
     mysql::Mysql,
-    wait::{PATIENCE, moment},
+    wait,
+};
+
+use crate::contract::{
+    Site,
+    life::{end, wait_for_running},
+    mysql::SERVER,
 };
 
 const LONG: &str = "SELECT SLEEP(600)";
 const LONG_WRITE: &str = "INSERT INTO t SELECT SLEEP(600)";
-const RUNNING: &str = "SELECT ID FROM information_schema.PROCESSLIST WHERE COMMAND = 'Execute' AND INFO LIKE '%SLEEP(600)' ORDER BY ID";
 
 fn thread_of(database: &Database) -> Value {
     database.rows("SELECT CONNECTION_ID()").remove(0).remove(0)
 }
 
-/// Waits until a query has so many rows. One that fails is asked again: the list of processes is read while they end.
-fn wait_for(admin: &Database, sql: &str, rows: usize) -> Vec<Vec<Value>> {
-    let mut last = None;
-    let started = Instant::now();
-    loop {
-        let outcome = admin.run(sql, &[]);
-        if let Ok(found) = &outcome
-            && found.rows.len() == rows
-        {
-            return found.rows.clone();
-        }
-        assert!(started.elapsed() < PATIENCE, "{sql}: {outcome:?}, and before {last:?}");
-        last = Some(outcome);
-        moment();
-    }
-}
-
-fn kill(admin: &Database, server: &Mysql, thread: &Value) {
-    let Value::I64(number) = thread else { panic!("{thread:?}") };
-    server.run("shop", &format!("KILL {number}"));
-    wait_for(admin, &format!("SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = {number}"), 0);
-}
-
 /// Each statement of a procedure commits by itself, so that what the server undoes is the last one.
 #[test]
 fn a_procedure_that_met_a_lock_is_not_called_again() {
-    let server = Mysql::start(&[]);
-    let (database, admin) = (server.open(), server.open());
+    let site = Site::of(&SERVER);
+    let (database, admin) = (site.open(), site.open());
     for statement in [
         "CREATE TABLE t (v int) ENGINE = InnoDB",
         "CREATE TABLE locked (v int) ENGINE = InnoDB",
@@ -65,9 +46,9 @@ fn a_procedure_that_met_a_lock_is_not_called_again() {
     ] {
         database.run(statement, &[]).unwrap();
     }
-    let connection = server.connection(&[]);
+    let connection = site.settings(&[]);
     let holder = thread::spawn(move || Database::open(connection).error("UPDATE locked SET v = SLEEP(600)"));
-    let thread = wait_for(&admin, RUNNING, 1).remove(0).remove(0);
+    let thread = wait_for_running(&SERVER, &admin, 1)[0];
     let error = database.error("CALL p()");
     let message = "what the statement needs is locked by another connection; it is not known whether the statement took effect";
     assert_eq!((error.kind, error.message.as_str()), (Protocol, message));
@@ -75,7 +56,7 @@ fn a_procedure_that_met_a_lock_is_not_called_again() {
     // A statement outside of a procedure was undone, and is sent again until the deadline.
     let waiting = Query { access: Access::Read, deadline_ms: 2_000, ..query("SELECT v FROM locked FOR UPDATE NOWAIT") };
     assert_eq!(database.run_with(&waiting).unwrap_err().kind, Busy);
-    kill(&admin, &server, &thread);
+    end(&site, &admin, &thread);
     holder.join().unwrap();
 }
 
@@ -97,25 +78,25 @@ fn a_server_that_prepares_no_more_is_given_back_what_it_had() {
 /// The server's own limit is a minute away, and for the second statement of another kind: only `KILL QUERY` ends them.
 #[test]
 fn a_statement_that_nobody_waits_for_is_ended() {
-    let server = Mysql::start(&[]);
-    let (database, admin) = (server.open(), server.open());
+    let site = Site::of(&SERVER);
+    let (database, admin) = (site.open(), site.open());
     admin.run("CREATE TABLE t (v int)", &[]).unwrap();
     for statement in [LONG, LONG_WRITE] {
         let runs = Arc::new(AtomicBool::new(false));
-        let (told, connection) = (Arc::clone(&runs), server.connection(&[]));
+        let (told, connection) = (Arc::clone(&runs), site.settings(&[]));
         let watcher = thread::spawn(move || {
-            wait_for(&Database::open(connection), RUNNING, 1);
+            wait_for_running(&SERVER, &Database::open(connection), 1);
             told.store(true, SeqCst);
         });
         database.abandon(&query(statement), || runs.load(SeqCst));
         watcher.join().unwrap();
-        wait_for(&admin, RUNNING, 0);
+        wait_for_running(&SERVER, &admin, 0);
         assert_eq!(database.rows("SELECT COUNT(*) FROM t"), [[Value::I64(0)]], "{statement}");
     }
     for access in [Access::Read, Access::Write] {
         let late = database.run_with(&Query { access, deadline_ms: 1_100, ..query(LONG) }).unwrap_err();
         assert_eq!((late.kind, late.message.as_str()), (TimedOut, "the statement ran past its deadline"));
-        wait_for(&admin, RUNNING, 0);
+        wait_for_running(&SERVER, &admin, 0);
     }
     let past = database.run_with(&Query { deadline_ms: 0, ..query("CREATE TABLE late (v int)") }).unwrap_err();
     assert_eq!(past.kind, TimedOut);
@@ -125,8 +106,8 @@ fn a_statement_that_nobody_waits_for_is_ended() {
 /// MariaDB describes the columns of a prepared statement's result once, and again where they changed.
 #[test]
 fn columns_are_described_again_where_they_changed() {
-    let server = Mysql::start(&[]);
-    let database = server.open();
+    let site = Site::of(&SERVER);
+    let database = site.open();
     let names: Vec<String> = (0..40).map(|number| format!("a_rather_long_name_of_a_column_{number:02}")).collect();
     let columns: Vec<String> = names.iter().map(|name| format!("{name} int NOT NULL DEFAULT 7")).collect();
     database.run(&format!("CREATE TABLE wide ({})", columns.join(", ")), &[]).unwrap();
@@ -154,14 +135,14 @@ fn columns_are_described_again_where_they_changed() {
 
     // Another name, another type, one more, one less; on the connection that has prepared the statement.
     let thread = thread_of(&database);
-    server.run("shop", &format!("ALTER TABLE wide RENAME COLUMN {} TO renamed", names[0]));
+    site.run(&format!("ALTER TABLE wide RENAME COLUMN {} TO renamed", names[0]));
     let rows = all();
     assert!(rows.columns[0] == "renamed" && rows.columns[1..] == names[1..], "{rows:?}");
-    server.run("shop", &format!("ALTER TABLE wide MODIFY {} varchar(9) NOT NULL", names[1]));
+    site.run(&format!("ALTER TABLE wide MODIFY {} varchar(9) NOT NULL", names[1]));
     assert_eq!(all().rows[0][..3], [Value::I64(7), text("7"), Value::I64(7)]);
-    server.run("shop", "ALTER TABLE wide ADD more date NOT NULL DEFAULT '2026-01-02'");
+    site.run("ALTER TABLE wide ADD more date NOT NULL DEFAULT '2026-01-02'");
     assert_eq!(all().rows[0][39..], [Value::I64(7), Value::Timestamp("2026-01-02".into())]);
-    server.run("shop", &format!("ALTER TABLE wide DROP {}", names[2]));
+    site.run(&format!("ALTER TABLE wide DROP {}", names[2]));
     assert_eq!((all().columns.len(), all().rows[0].len()), (40, 40));
     // What is made of a value has its type, call by call.
     for value in [Value::I64(1), text("x"), Value::F64(0.5), Value::Null, Value::Bytes(vec![0, 255]), Value::I64(2)] {
@@ -172,7 +153,7 @@ fn columns_are_described_again_where_they_changed() {
     assert_eq!(thread_of(&database), thread);
     // A procedure describes what it returns, whatever it returned before.
     let either = "CREATE PROCEDURE either(which int) BEGIN IF which = 1 THEN SELECT 1 AS a; ELSE SELECT 'x' AS b, 2 AS c; END IF; END";
-    server.run("shop", &format!("DELIMITER //\n{either} //"));
+    site.run(&format!("DELIMITER //\n{either} //"));
     for _ in 0..2 {
         assert_eq!(database.run("CALL either(?)", &[Value::I64(1)]).unwrap().rows, [[Value::I64(1)]]);
         let other = database.run("CALL either(?)", &[Value::I64(2)]).unwrap();
@@ -183,8 +164,8 @@ fn columns_are_described_again_where_they_changed() {
 /// The limit is the server's, too: it ends what a host cannot end any more.
 #[test]
 fn the_server_knows_the_deadline() {
-    let server = Mysql::start(&[]);
-    let database = server.open();
+    let site = Site::of(&SERVER);
+    let database = site.open();
     let limits = "SELECT @@max_statement_time, @@innodb_lock_wait_timeout";
     let found = database.run_with(&Query { deadline_ms: 29_500, ..query(limits) }).unwrap();
     assert_eq!(found.rows, [[Value::F64(30.0), Value::I64(30)]]);
@@ -227,8 +208,8 @@ fn a_server_without_a_free_connection_is_asked_again() {
 
 #[test]
 fn nothing_is_left_on_a_connection() {
-    let server = Mysql::start(&[]);
-    let database = server.open();
+    let site = Site::of(&SERVER);
+    let database = site.open();
     for statement in [
         "CREATE TABLE t (v int)",
         "CREATE PROCEDURE opens() BEGIN START TRANSACTION; INSERT INTO t VALUES (1); END",
@@ -244,7 +225,7 @@ fn nothing_is_left_on_a_connection() {
     assert_eq!(database.rows("SELECT @secret := 7"), [[Value::I64(7)]]);
     assert_eq!(database.rows("SELECT @secret"), [[Value::Null]]);
     assert_eq!(database.rows("SELECT GET_LOCK('x', 1)"), [[Value::I64(1)]]);
-    wait_for(&database, "SELECT 1 WHERE IS_FREE_LOCK('x')", 1);
+    wait::until("the lock is held", || database.rows("SELECT IS_FREE_LOCK('x')") == [[Value::I64(1)]]);
     let open = database.error("CALL opens()");
     assert_eq!((open.kind, open.message.as_str()), (Denied, "the statement leaves a transaction open, which was rolled back"));
     assert_eq!(database.rows("SELECT COUNT(*) FROM t"), [[Value::I64(0)]]);
@@ -252,7 +233,7 @@ fn nothing_is_left_on_a_connection() {
     assert_eq!((&*listed.columns, listed.rows), (&["a".to_owned()][..], vec![vec![Value::I64(1)]]));
     let twice = database.error("CALL lists_twice()");
     assert_eq!(twice.message, "the procedure returns more than one list of rows; the statement took effect");
-    let reader = Database::open(Connection { read_only: true, ..server.connection(&[]) });
+    let reader = site.reader();
     assert_eq!(reader.error("CALL lists()").kind, Denied);
 }
 
@@ -293,16 +274,16 @@ fn the_most_recent_statements_stay_prepared() {
 
 #[test]
 fn a_lock_is_waited_for() {
-    let server = Mysql::start(&[]);
-    let database = server.open();
+    let site = Site::of(&SERVER);
+    let database = site.open();
     database.run("CREATE TABLE t (id int PRIMARY KEY, v int) ENGINE = InnoDB", &[]).unwrap();
     database.run("INSERT INTO t VALUES (1, 1)", &[]).unwrap();
     let held = "START TRANSACTION; UPDATE t SET v = 2; SELECT SLEEP(3); COMMIT;";
     thread::scope(|scope| {
-        let holder = scope.spawn(|| server.run("shop", held));
-        while database.rows("SELECT 1 FROM information_schema.PROCESSLIST WHERE INFO = 'SELECT SLEEP(3)'").is_empty() {
-            thread::yield_now();
-        }
+        let holder = scope.spawn(|| site.run(held));
+        wait::until("nothing holds it", || {
+            !database.rows("SELECT 1 FROM information_schema.PROCESSLIST WHERE INFO = 'SELECT SLEEP(3)' AND DB = DATABASE()").is_empty()
+        });
         // The server gives up by itself, and the call is sent again until its deadline.
         let short = Query { deadline_ms: 1_000, ..query("UPDATE t SET v = 3") };
         let locked = database.run_with(&short).unwrap_err();

@@ -15,6 +15,7 @@ use millrace_core::{
     ports::{CallRecord, Command, Connection, Query, RecordedWrite},
     value::{Rows, Value},
 };
+use millrace_tests::files::write;
 use millrace_tests::{
     case::root,
     database::{Database, PATIENCE_MS, connection, query, text},
@@ -310,9 +311,7 @@ fn check_connects_makes_the_table_of_records_and_shows_no_secret() {
     let api = neon::start(server.port);
     let folder = tempfile::tempdir().unwrap();
     let write = |file: &str, text: &str| {
-        let path = folder.path().join(file);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
+        write(folder.path(), file, text);
     };
     write("millrace.yaml", "name: far\n");
     write(

@@ -31,8 +31,8 @@ for_each_way! {
 
 /// More values than a list of columns may have, and the most that there can be; one more is refused.
 fn a_statement_takes_as_many_values_as_the_protocol(way: Way) {
-    let server = Postgres::start(&[]);
-    let database = way.open(&server);
+    let site = way.site();
+    let database = site.open();
     for count in [2_048, 65_535] {
         let places: Vec<String> = (1..=count).map(|place| format!("${place}")).collect();
         let statement = format!("SELECT pg_typeof(min(v))::text || ' ' || sum(v) FROM unnest(ARRAY[{}]) v", places.join(", "));
@@ -45,8 +45,8 @@ fn a_statement_takes_as_many_values_as_the_protocol(way: Way) {
 
 /// Every value, bound, stored in a column of its type and read back.
 fn values_go_in_and_come_out_whole(way: Way) {
-    let server = Postgres::start(&[]);
-    let database = way.open(&server);
+    let site = way.site();
+    let database = site.open();
     let every_byte: Vec<u8> = (0..=255).collect();
     let every_character: String = (1..0x250).filter_map(char::from_u32).collect();
     let cases = [
@@ -114,7 +114,7 @@ fn values_go_in_and_come_out_whole(way: Way) {
             continue;
         }
         // The RDS Data API is told the types of texts, which are kept for a minute: a value that fits the one of before need not fail.
-        let anew = (way == Way::RdsData).then(|| way.open(&server));
+        let anew = (way == Way::RdsData).then(|| site.open());
         values_go_in_and_come_out_whole_of(anew.as_ref().unwrap_or(&database), [case], "$1", "'$1' <> ''");
     }
     assert!(matches!(one(&database, "SELECT 'NaN'::float8", &[]), Value::F64(nan) if nan.is_nan()));
@@ -128,8 +128,8 @@ fn step<'a>(name: &'a str, text: &'a str, values: &[Value]) -> BoundStep<'a> {
 /// The type of a column is changed under a server that knows what lists are in it: every call gets its row, and no statement is carried out twice.
 fn lists_follow_a_place_whose_type_changes(way: Way) {
     const PUT: &str = "INSERT INTO t VALUES ($1)";
-    let server = Postgres::start(&[]);
-    let (database, owner) = (way.open(&server), server.open());
+    let site = way.site();
+    let (database, owner) = (site.open(), site.owner());
     owner.run("CREATE TABLE t (v jsonb)", &[]).unwrap();
     owner.run("CREATE TABLE log (id int GENERATED ALWAYS AS IDENTITY, why text)", &[]).unwrap();
     let change = |kind: &str| drop(owner.run(&format!("ALTER TABLE t DROP COLUMN v, ADD COLUMN v {kind}"), &[]).unwrap());
@@ -184,8 +184,8 @@ fn lists_follow_a_place_whose_type_changes(way: Way) {
 /// What has run is not repeated, whatever its lists are by now: a procedure commits as it likes.
 #[test]
 fn a_procedure_that_failed_behind_its_commit_is_not_called_again() {
-    let server = Postgres::start(&[]);
-    let (database, owner) = (Way::Postgres.open(&server), server.open());
+    let site = Way::Postgres.site();
+    let (database, owner) = (site.open(), site.open());
     owner.run("CREATE TABLE log (v text)", &[]).unwrap();
     let procedure = |kind: &str| {
         format!(
@@ -204,8 +204,8 @@ fn a_procedure_that_failed_behind_its_commit_is_not_called_again() {
 }
 
 fn a_value_means_what_it_would_mean_written_out(way: Way) {
-    let server = Postgres::start(&[]);
-    let database = way.open(&server);
+    let site = way.site();
+    let database = site.open();
     let list = |values: &[i64]| Value::Array(values.iter().copied().map(Value::I64).collect());
     let cases = vec![
         ("SELECT $1", vec![text("x")], text("x")),
@@ -237,8 +237,7 @@ fn a_value_means_what_it_would_mean_written_out(way: Way) {
 }
 
 fn texts_that_postgres_cannot_hold_are_refused(way: Way) {
-    let server = Postgres::start(&[]);
-    let error = way.open(&server).run("SELECT $1", &[text("a\0b")]).unwrap_err();
+    let error = way.site().open().run("SELECT $1", &[text("a\0b")]).unwrap_err();
     assert_eq!(
         (error.kind, error.message.as_str()),
         (

@@ -6,7 +6,7 @@ use millrace_core::value::Value;
 use millrace_tests::{case::Exchange, local::send, scripted::Reply, sqlite_text::check};
 use serde_json::{Value as Json, json};
 
-use crate::worker_ports::kit::{call, wait_for, with_kit};
+use crate::worker_ports::kit::{wait_for, with_kit};
 
 #[test]
 fn a_statement_is_judged_as_by_the_other_drivers_of_the_dialect() {
@@ -140,7 +140,7 @@ fn of_calls_with_one_key_at_once_one_writes() {
                 .take()
         };
         for number in 0..KEYS {
-            let request = call(["once-plain", "once-returning"][number % 2], &json!({"k": format!("shared {number}")}));
+            let request = Exchange::call(["once-plain", "once-returning"][number % 2], &json!({"k": format!("shared {number}")}));
             let results: Vec<Json> = thread::scope(|scope| {
                 let callers: Vec<_> = (0..CALLERS).map(|_| scope.spawn(|| result(&request))).collect();
                 callers.into_iter().map(|caller| caller.join().unwrap()).collect()

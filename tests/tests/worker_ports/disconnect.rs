@@ -13,7 +13,7 @@ use std::{
 use millrace_tests::{Exchange, scripted::Reply, workerd::Workerd};
 use serde_json::{Value as Json, json};
 
-use crate::worker_ports::kit::{NEVER, TOKEN, call, wait_for, with_kit};
+use crate::worker_ports::kit::{NEVER, TOKEN, wait_for, with_kit};
 
 /// More than the script engine has places.
 const CLIENTS: usize = 70;
@@ -21,7 +21,7 @@ const PLACES: usize = 24;
 
 /// Sends a call and does not wait for its answer.
 fn ask(port: u16, tool: &str, arguments: &Json) -> TcpStream {
-    send(port, &call(tool, arguments))
+    send(port, &Exchange::call(tool, arguments))
 }
 
 fn send(port: u16, request: &Exchange) -> TcpStream {
@@ -50,7 +50,7 @@ fn a_client_that_goes_away_ends_its_call_and_gives_back_its_place() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let answered = || {
             kit.script.set(&[Reply::Whole(200, "text/plain", "yes".into())]);
-            let answer = workerd.send(&call("fetch", &json!({"url": kit.url("/a")})));
+            let answer = workerd.send(&Exchange::call("fetch", &json!({"url": kit.url("/a")})));
             assert!(answer.contains(r#"{\"status\":200,\"body\":\"yes\"}"#), "{answer}\n{}", workerd.log());
         };
         answered();
@@ -115,7 +115,7 @@ fn a_call_that_waited_for_a_place_goes_on_in_its_own_request() {
             let waiting: Vec<TcpStream> =
                 (0..WAITING).map(|_| ask(workerd.port, "late", &json!({"url": kit.url("/a"), "ms": 200}))).collect();
             // Who came later has been answered.
-            assert!(workerd.send(&call("read-unset", &json!({}))).contains("NOT_SET"));
+            assert!(workerd.send(&Exchange::call("read-unset", &json!({}))).contains("NOT_SET"));
             if hangs_up {
                 reset(&runtime, gives);
             } else {
@@ -136,7 +136,7 @@ fn a_call_that_waited_for_a_place_goes_on_in_its_own_request() {
 fn listen(port: u16, url: &str) -> TcpStream {
     let params = json!({"name": "tell", "arguments": {"url": url}, "_meta": {"progressToken": 1}});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
-    let mut request = call("tell", &Json::Null);
+    let mut request = Exchange::call("tell", &Json::Null);
     request.headers.push(("accept".into(), "application/json, text/event-stream".into()));
     send(port, &Exchange { body, ..request })
 }
@@ -164,7 +164,7 @@ fn a_client_that_goes_away_ends_its_stream_however_early_it_goes() {
             reset(&runtime, client);
         }
         kit.script.set(&[Reply::Whole(200, "text/plain", "yes".into())]);
-        assert!(workerd.send(&call("fetch", &json!({"url": kit.url("/a")}))).contains("yes"));
+        assert!(workerd.send(&Exchange::call("fetch", &json!({"url": kit.url("/a")}))).contains("yes"));
         // Every call that began was ended, and not by its deadline, which is half a minute away.
         let count = |part: &str| workerd.log().matches(part).count();
         wait_for(|| count("code=\"CANCELLED\"") == count("progress tool=\"tell\""));

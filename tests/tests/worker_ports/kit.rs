@@ -10,7 +10,7 @@ use std::{
 use millrace_core::ErrorKind;
 use millrace_tests::{
     Exchange, Group,
-    case::root,
+    case::{body, root},
     d1_api,
     scripted::{Reply, Script, Scripted},
     sqld::Sqld,
@@ -64,15 +64,6 @@ pub(crate) fn install(allowed: u16, closed: u16) -> tempfile::TempDir {
     let text = fs::read_to_string(&settings).unwrap().replace("ALLOWED", &allowed.to_string()).replace("CLOSED", &closed.to_string());
     fs::write(&settings, text).unwrap();
     folder
-}
-
-/// The request of a tool call.
-pub(crate) fn call(tool: &str, arguments: &Json) -> Exchange {
-    let params = json!({"name": tool, "arguments": arguments});
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
-    let headers = [("content-type", "application/json"), ("mcp-protocol-version", "2025-06-18")];
-    let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-    Exchange { method: "POST".into(), path: "/mcp".into(), headers, body }
 }
 
 /// The code of a connector's error.
@@ -152,17 +143,14 @@ impl Kit {
         let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
         let request = Exchange { method: "POST".into(), path: "/stand-in".into(), headers, body: settings.to_string() };
         let answer = self.worker().send(&request);
-        let (_, body) = answer.split_once("\n\n").unwrap_or_else(|| panic!("{answer}"));
-        serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"))
+        serde_json::from_value(body(&answer)).unwrap_or_else(|error| panic!("{error}: {answer}"))
     }
 
     /// Calls a tool; gives `result`.
     pub(crate) fn call(&self, tool: &str, arguments: &Json) -> Json {
-        let answer = self.worker().send(&call(tool, arguments));
+        let answer = self.worker().send(&Exchange::call(tool, arguments));
         assert!(!answer.contains(TOKEN), "a secret in an answer: {answer}");
-        let (_, body) = answer.split_once("\n\n").unwrap_or_else(|| panic!("{tool}: {answer}"));
-        let body: Json = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"));
-        body["result"].clone()
+        body(&answer)["result"].clone()
     }
 
     /// Calls a tool that succeeds; gives its value.

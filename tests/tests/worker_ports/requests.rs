@@ -8,7 +8,7 @@ use std::{
 use millrace_tests::Exchange;
 use serde_json::json;
 
-use crate::worker_ports::kit::{call, with_kit};
+use crate::worker_ports::kit::with_kit;
 
 #[test]
 fn a_missing_binding_or_variable_is_named_at_the_first_call_that_needs_it() {
@@ -50,7 +50,7 @@ fn a_body_is_read_up_to_its_limit() {
         let port = kit.worker().port;
         assert!(in_pieces(port, 60).contains(" 200 "), "{}", in_pieces(port, 60));
         assert!(in_pieces(port, 70).contains(" 413 "), "{}", in_pieces(port, 70));
-        let long = call("read-main", &json!({"more": "x".repeat(64 << 10)}));
+        let long = Exchange::call("read-main", &json!({"more": "x".repeat(64 << 10)}));
         assert!(kit.worker().send(&long).starts_with("HTTP 413\n"));
         assert_eq!(kit.value("cached-briefly", &json!({"id": 2}))[0]["v"], "two");
     });

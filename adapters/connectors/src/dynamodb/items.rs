@@ -9,7 +9,7 @@ use millrace_core::{
 };
 
 use super::{attribute, statement::Prepared};
-use crate::{postgres_text::limits, shared::StatementFailure};
+use crate::shared::{RowSink, StatementFailure};
 
 /// The most cells of a result: items that all have other attributes would be a row each of the attributes of all.
 const MAX_CELLS: usize = 1 << 20;
@@ -27,41 +27,38 @@ pub(super) struct Page {
 }
 
 /// The items of a result so far.
-#[derive(Default)]
-pub(super) struct Items {
-    items: Vec<Item>,
-    bytes: usize,
-    truncated: bool,
-}
+pub(super) struct Items<'q>(RowSink<'q, Item>);
 
-impl Items {
+impl<'q> Items<'q> {
+    pub(super) const fn of(query: &'q Query<'q>) -> Self {
+        Self(RowSink::of(query))
+    }
+
     /// Whether an item beyond the most of a query is left out, which is noted.
-    pub(super) fn leave_out(&mut self, query: &Query<'_>) -> bool {
-        self.truncated = query.cuts() && self.items.len() >= query.max_rows;
-        self.truncated
+    pub(super) fn leave_out(&mut self) -> bool {
+        self.0.leaves_out()
     }
 
     /// Adds an item.
     ///
     /// # Errors
     /// There are too many of them.
-    pub(super) fn push(&mut self, item: Item, query: &Query<'_>) -> Result<(), StatementFailure> {
-        self.bytes += item.iter().map(|(name, value)| name.len().saturating_add(value.size())).fold(0, usize::saturating_add);
-        if let Some(what) = limits::exceeded(query, self.items.len(), self.bytes) {
-            return Err(limits::too_large(what, query));
+    pub(super) fn push(&mut self, item: Item) -> Result<(), StatementFailure> {
+        if self.0.admits(item.iter().map(|(name, value)| name.len().saturating_add(value.size())).fold(0, usize::saturating_add)) {
+            self.0.push(item);
         }
-        self.items.push(item);
-        Ok(())
+        self.0.check()
     }
 
     /// # Errors
     /// [`TooLarge`](ErrorKind::TooLarge) for items with too many different attributes.
     pub(super) fn into_rows(self) -> Result<Rows> {
-        let mut names: BTreeSet<String> = self.items.iter().flatten().map(|(name, _)| name.clone()).collect();
+        let (items, truncated) = self.0.finish().map_err(|failure| failure.error)?;
+        let mut names: BTreeSet<String> = items.iter().flatten().map(|(name, _)| name.clone()).collect();
         if names.is_empty() {
             names.insert(NO_ITEM.to_owned());
         }
-        if names.len().saturating_mul(self.items.len()) > MAX_CELLS {
+        if names.len().saturating_mul(items.len()) > MAX_CELLS {
             let message =
                 format!("the items have {} different attributes, too many for rows; name those that you need after `SELECT`", names.len());
             return Err(Error::new(ErrorKind::TooLarge, message));
@@ -76,8 +73,8 @@ impl Items {
             }
             row
         };
-        let rows = self.items.into_iter().map(row).collect();
-        Ok(Rows { rows, columns: columns.into(), affected: 0, truncated: self.truncated })
+        let rows = items.into_iter().map(row).collect();
+        Ok(Rows { rows, columns: columns.into(), affected: 0, truncated })
     }
 }
 
@@ -108,9 +105,9 @@ pub(super) fn changed(mut answer: Json, prepared: &Prepared, query: &Query<'_>) 
     if !prepared.effect.returns {
         return Ok(Rows { affected: prepared.changes.unwrap_or(list.len() as u64), ..Rows::default() });
     }
-    let mut items = Items::default();
+    let mut items = Items::of(query);
     for item in &list {
-        items.push(item_of(item).ok_or_else(broken)?, query)?;
+        items.push(item_of(item).ok_or_else(broken)?)?;
     }
     items.into_rows().map_err(StatementFailure::last)
 }

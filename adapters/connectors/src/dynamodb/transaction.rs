@@ -15,10 +15,7 @@ use super::{
     items::{self, Items},
     statement::Prepared,
 };
-use crate::{
-    postgres_text::limits,
-    shared::{Effect, StatementFailure},
-};
+use crate::shared::{Effect, StatementFailure, too_large};
 
 impl DynamoDb {
     pub(super) async fn transact(&self, query: &Query<'_>, steps: BoundTransaction<'_>) -> Result<Rows> {
@@ -83,14 +80,14 @@ fn results(mut answer: Json, query: &Query<'_>, steps: &BoundTransaction<'_>) ->
     }
     let mut results = Vec::new();
     for response in &list {
-        let mut items = Items::default();
+        let mut items = Items::of(query);
         if let Some(item) = response.get("Item").filter(|item| !item.is_null()) {
-            items.push(items::item_of(item).ok_or_else(items::broken)?, query)?;
+            items.push(items::item_of(item).ok_or_else(items::broken)?)?;
         }
         let rows = items.into_rows().map_err(StatementFailure::last)?;
         steps.take(&mut results, rows).map_err(StatementFailure::last)?;
         if BoundTransaction::kept_bytes(&results) > query.max_bytes {
-            return Err(limits::too_large(format!("the results have more than {} bytes", query.max_bytes), query));
+            return Err(too_large(format!("the results have more than {} bytes", query.max_bytes), query));
         }
     }
     Ok(results)

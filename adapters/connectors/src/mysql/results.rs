@@ -5,9 +5,8 @@ use std::rc::Rc;
 use bytes::Bytes;
 use millrace_core::{
     Error, ErrorKind,
-    app::Access,
     ports::Query,
-    value::{Rows, Value, unique_names},
+    value::{Rows, unique_names},
 };
 
 use super::{
@@ -15,7 +14,7 @@ use super::{
     packet::{Packets, Reader, ReceiveError, unknown},
     server_error,
 };
-use crate::shared::{ReadOnly, StatementFailure};
+use crate::shared::{ReadOnly, RowSink, StatementFailure, broken_off, too_large};
 
 /// Room for what surrounds the cells of a row, and for packets that are not rows, in bytes.
 pub(super) const ENVELOPE: usize = 1 << 20;
@@ -67,13 +66,11 @@ pub(super) struct Results<'a> {
     pub(super) described: Option<Rc<Columns>>,
     /// Those of the first list of rows.
     columns: Option<Rc<Columns>>,
-    rows: Vec<Vec<Value>>,
-    bytes: usize,
+    /// A result that is too large is read to its end where the statement may have written.
+    sink: RowSink<'a>,
     affected: u64,
     /// There was more than one list of rows.
     several: bool,
-    /// The result is too large, and the statement may have written: what is left of it is not kept.
-    too_large: Option<Error>,
     /// There are more rows than the query takes. They were not read, so the connection is in the middle of something.
     pub(super) truncated: bool,
     failure: Option<StatementFailure>,
@@ -89,11 +86,9 @@ impl<'a> Results<'a> {
             server,
             described,
             columns: None,
-            rows: Vec::new(),
-            bytes: 0,
+            sink: RowSink::of(query),
             affected: 0,
             several: false,
-            too_large: None,
             truncated: false,
             failure: None,
             status: 0,
@@ -177,11 +172,11 @@ impl<'a> Results<'a> {
                     return Ok(());
                 }
                 // The rest is not waited for, as in `row`.
-                _ if is_first && self.query.cuts() && self.rows.len() >= self.query.max_rows => {
+                _ if is_first && self.sink.leaves_out() => {
                     self.truncated = true;
                     return Ok(());
                 }
-                _ if is_first && self.too_large.is_none() => self.row(&packet)?,
+                _ if is_first => self.row(&packet)?,
                 _ => {}
             }
         }
@@ -205,38 +200,19 @@ impl<'a> Results<'a> {
     fn row(&mut self, packet: &Bytes) -> Result<(), StatementFailure> {
         let columns = self.columns.as_deref().map(|columns| &*columns.columns).unwrap_or_default();
         let head = 1 + (columns.len() + 9) / 8;
-        self.bytes = self.bytes.saturating_add(packet.len().saturating_sub(head) + CELL * columns.len());
-        let what = if self.rows.len() >= self.query.max_rows {
-            format!("the result has more than `max_rows`, {} rows", self.query.max_rows)
-        } else if self.bytes > self.query.max_bytes {
-            format!("the result has more than {} bytes", self.query.max_bytes)
-        } else {
-            self.rows.push(cell::row(packet, columns).ok_or_else(|| broken("a row"))?);
-            return Ok(());
-        };
-        let error = Error::new(ErrorKind::TooLarge, what);
-        if self.query.access.reads() {
-            // The rest is not waited for: the connection is closed, and the server notices when it sends the next rows.
-            return Err(StatementFailure::last(error));
+        if self.sink.admits(packet.len().saturating_sub(head) + CELL * columns.len()) {
+            self.sink.push(cell::row(packet, columns).ok_or_else(|| broken("a row"))?);
         }
-        // The end must be seen: closed before it, a write would be undone, or not.
-        self.rows = Vec::new();
-        self.too_large = Some(error);
-        Ok(())
+        // The rest is not waited for: the connection is closed, and the server notices when it sends the next rows. The end of what may
+        // have written must be seen: closed before it, a write would be undone, or not.
+        if self.query.access.reads() { self.sink.check() } else { Ok(()) }
     }
 
     async fn next(&self, packets: &mut Packets, limit: usize) -> Result<Bytes, StatementFailure> {
         match packets.next(limit).await {
             Ok(packet) => Ok(packet),
             Err(ReceiveError::Broken(error)) => Err(StatementFailure::unknown(error)),
-            Err(ReceiveError::TooLong) => {
-                let what = format!("the result has more than {} bytes", self.query.max_bytes);
-                let message = match self.query.access.reads() {
-                    true => what,
-                    false => format!("{what}; it is not known whether the statement took effect"),
-                };
-                Err(StatementFailure::last(Error::new(ErrorKind::TooLarge, message)))
-            }
+            Err(ReceiveError::TooLong) => Err(broken_off(self.query)),
         }
     }
 
@@ -248,21 +224,15 @@ impl<'a> Results<'a> {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
-        let wrote = self.query.access == Access::Write;
-        let last = |error: Error| {
-            let message = if wrote { format!("{}; the statement took effect", error.message) } else { error.message };
-            Err(StatementFailure::last(Error { message, ..error }))
-        };
-        if let Some(error) = self.too_large {
-            return last(error);
-        }
+        self.sink.check()?;
         if self.several {
-            return last(Error::new(ErrorKind::Denied, "the procedure returns more than one list of rows"));
+            let StatementFailure { error, outcome } = too_large("the procedure returns more than one list of rows".to_owned(), self.query);
+            return Err(StatementFailure { error: Error { kind: ErrorKind::Denied, ..error }, outcome });
         }
-        Ok(match self.columns {
-            Some(columns) => Rows { columns: columns.names.clone(), rows: self.rows, affected: 0, truncated: self.truncated },
-            None => Rows { affected: self.affected, ..Rows::default() },
-        })
+        match self.columns {
+            Some(columns) => self.sink.into_rows(columns.names.clone()),
+            None => Ok(Rows { affected: self.affected, ..Rows::default() }),
+        }
     }
 }
 

@@ -7,8 +7,8 @@ use millrace_core::{
 };
 
 use crate::{
-    postgres_text::{Kind, Oid, ServerError, limits, of_login, of_statement},
-    shared::{ReadOnly, StatementFailure, excerpt},
+    postgres_text::{Kind, Oid, ServerError, of_login, of_statement},
+    shared::{ReadOnly, RowSink, StatementFailure, excerpt},
 };
 
 /// What the API says where it could not reach the database, with nothing executed.
@@ -59,14 +59,13 @@ pub(super) fn rows_of(mut reply: Json, query: &Query<'_>) -> Result<Rows, Statem
     }
     let column = |field: &Json| Some((field.get("name")?.as_str()?.to_owned(), Oid::try_from(field.get("dataTypeID")?.as_u64()?).ok()?));
     let columns: Vec<(String, Oid)> = fields.iter().map(column).collect::<Option<_>>().ok_or_else(form)?;
-    let (mut rows, mut bytes) = (Vec::with_capacity(list.len()), 0);
-    let (mut exceeded, mut truncated) = (None, false);
+    let mut sink = RowSink::of(query);
     for row in list {
         let Json::Array(cells) = row else { return Err(form()) };
         if cells.len() != columns.len() {
             return Err(broken("a row has another number of cells than there are columns"));
         }
-        let mut values = Vec::with_capacity(cells.len());
+        let (mut values, mut bytes) = (Vec::with_capacity(cells.len()), 0);
         for ((_, oid), cell) in columns.iter().zip(cells) {
             values.push(match cell {
                 Json::Null => Value::Null,
@@ -77,17 +76,14 @@ pub(super) fn rows_of(mut reply: Json, query: &Query<'_>) -> Result<Rows, Statem
                 _ => return Err(form()),
             });
         }
-        truncated |= query.cuts() && rows.len() >= query.max_rows;
-        if exceeded.is_none() && !truncated {
-            exceeded = limits::exceeded(query, rows.len(), bytes);
-            rows.push(values);
+        if sink.admits(bytes) {
+            sink.push(values);
         }
     }
-    match exceeded {
-        _ if columns.is_empty() => Ok(Rows { affected: reply["rowCount"].as_u64().unwrap_or(0), ..Rows::default() }),
-        Some(what) => Err(limits::too_large(what, query)),
-        None => Ok(Rows { columns: unique_names(columns.iter().map(|(name, _)| name.as_str())).into(), rows, affected: 0, truncated }),
+    if columns.is_empty() {
+        return Ok(Rows { affected: reply["rowCount"].as_u64().unwrap_or(0), ..Rows::default() });
     }
+    sink.into_rows(unique_names(columns.iter().map(|(name, _)| name.as_str())).into())
 }
 
 /// The answers of a batch of so many statements. `host` is the database's.

@@ -8,10 +8,7 @@ use millrace_core::{
 };
 
 use super::{cell::Kind, server_error};
-use crate::{
-    postgres_text::limits,
-    shared::{ReadOnly, StatementFailure, excerpt},
-};
+use crate::shared::{ReadOnly, RowSink, StatementFailure, excerpt};
 
 /// The most columns that a table or a result can have.
 const MAX_COLUMNS: usize = 4_096;
@@ -109,20 +106,15 @@ pub(super) fn rows_of(mut result: Json, query: &Query<'_>, named: impl Fn(Vec<&s
     // A name that is empty is left out, too.
     let names = named(fields.iter().map(|field| field.get("name").and_then(Json::as_str).unwrap_or_default()).collect());
     let kinds: Vec<Kind> = fields.iter().map(Kind::of).collect();
-    let (mut rows, mut bytes) = (Vec::with_capacity(list.len()), 0_usize);
-    let (mut exceeded, mut truncated) = (None, false);
+    let mut sink = RowSink::of(query);
     for row in &list {
+        let mut bytes = 0;
         let values = cells(row, &kinds, &mut bytes).ok_or_else(form)?;
-        truncated |= query.cuts() && rows.len() >= query.max_rows;
-        if exceeded.is_none() && !truncated {
-            exceeded = limits::exceeded(query, rows.len(), bytes);
-            rows.push(values);
+        if sink.admits(bytes) {
+            sink.push(values);
         }
     }
-    match exceeded {
-        Some(what) => Err(limits::too_large(what, query)),
-        None => Ok(Rows { columns: unique_names(names.iter().map(String::as_str)).into(), rows, affected: 0, truncated }),
-    }
+    sink.into_rows(unique_names(names.iter().map(String::as_str)).into())
 }
 
 /// The cells of a row: the length of each, -1 for `NULL`, and the bytes of all, one after the other. `None`: it has another form.

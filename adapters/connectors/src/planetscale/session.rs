@@ -17,10 +17,9 @@ use super::{
 };
 use crate::{
     mysql_text::{self, Transaction},
-    postgres_text::limits,
     shared::{
-        self, Begin, Call, Execution, FailedEnd, ReadOnly, Statement, StatementFailure, max_response_bytes, own_query, own_steps,
-        records::OwnStatements, soon, timed_out, within, words,
+        self, Begin, Call, Execution, FailedEnd, ReadOnly, Statement, StatementFailure, broken_off, max_response_bytes, own_query,
+        own_steps, records::OwnStatements, soon, timed_out, within, words,
     },
 };
 
@@ -52,7 +51,7 @@ impl Api {
             max_response_bytes: max_response_bytes(query),
         };
         let response = self.http.send(request).await.map_err(|error| match error.kind {
-            ErrorKind::TooLarge => limits::broken_off(query),
+            ErrorKind::TooLarge => broken_off(query),
             ErrorKind::Unavailable => {
                 let error = Error::new(ErrorKind::Unavailable, "PlanetScale could not be reached").with_source(words(error));
                 StatementFailure::not_executed(error)

@@ -22,8 +22,8 @@ use super::{
     server_error,
 };
 use crate::{
-    postgres_text::{Kind, Parameter, blame_session, is_of_statement, limits},
-    shared::{FailedEnd, Pooled, ReadOnly, Statement, StatementFailure},
+    postgres_text::{Kind, Parameter, blame_session, is_of_statement},
+    shared::{FailedEnd, Pooled, ReadOnly, RowSink, Statement, StatementFailure, broken_off},
 };
 
 /// Room for what surrounds the cells of a row, and for messages that are not rows, in bytes.
@@ -177,7 +177,7 @@ impl Session {
             let message = "the statement leaves a transaction open, which was rolled back";
             return Err(StatementFailure::last(Error::new(ErrorKind::Denied, message)));
         }
-        answer.into_rows(query)
+        answer.into_rows()
     }
 
     /// The unique names and the types of the columns that a [described](Batch::describing) statement returns.
@@ -238,7 +238,7 @@ impl Session {
         let (bytes, place) = batch.with_deadline(left_ms).map_err(StatementFailure::last)?;
         let (mut answer, status) = self.exchange(&bytes, place, query).await?;
         answer.blame_settings(batch);
-        self.expect(answer, status, query, IN_TRANSACTION).await
+        self.expect(answer, status, IN_TRANSACTION).await
     }
 
     /// Sends messages that end with `Sync`, for the answer of the command at `place`. Then a transaction must be open, or none, as `expected`
@@ -248,11 +248,11 @@ impl Session {
     /// As [`run`](Self::run).
     pub(super) async fn step(&mut self, bytes: &[u8], place: usize, query: &Query<'_>, expected: u8) -> Result<Rows, StatementFailure> {
         let (answer, status) = self.exchange(bytes, place, query).await?;
-        self.expect(answer, status, query, expected).await
+        self.expect(answer, status, expected).await
     }
 
-    async fn expect(&mut self, answer: BatchReply, status: u8, query: &Query<'_>, expected: u8) -> Result<Rows, StatementFailure> {
-        let rows = answer.into_rows(query);
+    async fn expect(&mut self, answer: BatchReply<'_>, status: u8, expected: u8) -> Result<Rows, StatementFailure> {
+        let rows = answer.into_rows();
         if status != IDLE && (rows.is_err() || status != expected) {
             self.roll_back().await?;
         }
@@ -273,7 +273,7 @@ impl Session {
     pub(super) async fn end(&mut self, bytes: &[u8], commit: usize, query: &Query<'_>) -> Result<(), FailedEnd> {
         let (answer, status) = self.exchange(bytes, commit, query).await.map_err(|failure| FailedEnd { place: commit, failure })?;
         let place = answer.done.min(commit);
-        self.expect(answer, status, query, IDLE).await.map(drop).map_err(|failure| FailedEnd { place, failure })
+        self.expect(answer, status, IDLE).await.map(drop).map_err(|failure| FailedEnd { place, failure })
     }
 
     /// Rolls back the transaction, where one is open.
@@ -286,17 +286,17 @@ impl Session {
 
     /// Sends messages that end with `Sync`, and reads all that is answered: the answer of the command at `place`, and whether a transaction
     /// is open.
-    async fn exchange(&mut self, bytes: &[u8], place: usize, query: &Query<'_>) -> Result<(BatchReply, u8), StatementFailure> {
+    async fn exchange<'q>(&mut self, bytes: &[u8], place: usize, query: &'q Query<'q>) -> Result<(BatchReply<'q>, u8), StatementFailure> {
         // Until the server is ready again, the connection is in the middle of something; the future may be dropped there.
         (self.usable, self.is_open) = (false, false);
         self.has_run = true;
         self.wire.send(bytes).await.map_err(StatementFailure::unknown)?;
-        let mut answer = BatchReply { place, ..BatchReply::default() };
+        let mut answer = BatchReply::of(place, query);
         loop {
             let message = match self.wire.next(query.max_bytes.saturating_add(ENVELOPE)).await {
                 Ok(message) => message,
                 Err(ReceiveError::Broken(error)) => return Err(answer.failure.unwrap_or_else(|| StatementFailure::unknown(error))),
-                Err(ReceiveError::LongRow) => return Err(limits::broken_off(query)),
+                Err(ReceiveError::LongRow) => return Err(broken_off(query)),
             };
             match message {
                 Message::ReadyForQuery(body) => {
@@ -358,8 +358,7 @@ impl Pooled for Session {
 const TEXT: Oid = 25;
 
 /// What came back of a batch so far.
-#[derive(Default)]
-struct BatchReply {
+struct BatchReply<'q> {
     /// How many commands come before the statement.
     place: usize,
     /// How many commands got their values.
@@ -369,14 +368,10 @@ struct BatchReply {
     /// The types of the values that the statement takes, where they are described.
     parameters: Vec<Oid>,
     columns: Option<Vec<Column>>,
-    rows: Vec<Vec<Value>>,
-    bytes: usize,
+    /// A result that is too large is read to its end where the statement may have written.
+    sink: RowSink<'q>,
     affected: u64,
     is_empty: bool,
-    /// The result is too large, and the statement may have written: what is left of it is not kept.
-    too_large: Option<String>,
-    /// There are more rows than the query takes, which it has left out.
-    truncated: bool,
     failure: Option<StatementFailure>,
 }
 
@@ -387,7 +382,13 @@ struct Column {
     kind: Kind,
 }
 
-impl BatchReply {
+impl<'q> BatchReply<'q> {
+    /// Nothing yet, of a batch whose statement has this place.
+    const fn of(place: usize, query: &'q Query<'q>) -> Self {
+        let sink = RowSink::of(query);
+        Self { place, bound: 0, done: 0, parameters: Vec::new(), columns: None, sink, affected: 0, is_empty: false, failure: None }
+    }
+
     /// Says that it was the settings of the session, and not the statement, that the server refused. Whatever has no bearing on them (a lost
     /// connection, the deadline) stays what it is.
     fn blame_settings(&mut self, batch: &Batch<'_>) {
@@ -407,7 +408,7 @@ impl BatchReply {
             }
             Message::BindComplete => self.bound += 1,
             Message::RowDescription(body) => self.columns = Some(columns(&body).map_err(StatementFailure::unknown)?),
-            Message::DataRow(body) if self.done == self.place && self.too_large.is_none() => self.row(&body, query)?,
+            Message::DataRow(body) if self.done == self.place => self.row(&body, query)?,
             Message::CommandComplete(body) => {
                 if self.done == self.place {
                     // `INSERT 0 3`, `UPDATE 3`, `CREATE TABLE`
@@ -442,43 +443,30 @@ impl BatchReply {
         if cells.len() != columns.len() {
             return Err(StatementFailure::unknown(unknown("a row has another number of cells than there are columns")));
         }
-        if query.cuts() && self.rows.len() >= query.max_rows {
-            self.truncated = true;
-            return Ok(());
-        }
-        self.bytes += cells.iter().flatten().map(Range::len).sum::<usize>();
-        let Some(what) = limits::exceeded(query, self.rows.len(), self.bytes) else {
+        if self.sink.admits(cells.iter().flatten().map(Range::len).sum()) {
             let cell = |(column, range): (&Column, Option<Range<usize>>)| match range {
                 Some(range) => column.kind.value(body.buffer().get(range).unwrap_or_default()),
                 None => Value::Null,
             };
-            self.rows.push(columns.iter().zip(cells).map(cell).collect());
-            return Ok(());
-        };
-        if query.access.reads() {
-            // The rest is not waited for: the connection is closed, and the server notices when it sends the next rows.
-            return Err(limits::too_large(what, query));
+            self.sink.push(columns.iter().zip(cells).map(cell).collect());
         }
-        // The end must be seen: closed before it, a write would be undone, or not.
-        self.rows = Vec::new();
-        self.too_large = Some(what);
-        Ok(())
+        // The rest is not waited for: the connection is closed, and the server notices when it sends the next rows. The end of what may
+        // have written must be seen: closed before it, a write would be undone, or not.
+        if query.access.reads() { self.sink.check() } else { Ok(()) }
     }
 
-    fn into_rows(self, query: &Query<'_>) -> Result<Rows, StatementFailure> {
+    fn into_rows(self) -> Result<Rows, StatementFailure> {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
-        if let Some(what) = self.too_large {
-            return Err(limits::too_large(what, query));
-        }
+        self.sink.check()?;
         if self.is_empty {
             return Err(StatementFailure::last(Error::new(ErrorKind::Syntax, "the query contains no statement")));
         }
         match self.columns {
             Some(columns) if !columns.is_empty() => {
                 let names = unique_names(columns.iter().map(|column| column.name.as_str()));
-                Ok(Rows { columns: names.into(), rows: self.rows, affected: 0, truncated: self.truncated })
+                self.sink.into_rows(names.into())
             }
             _ => Ok(Rows { affected: self.affected, ..Rows::default() }),
         }

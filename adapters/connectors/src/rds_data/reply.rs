@@ -13,8 +13,8 @@ use millrace_core::{
 };
 
 use crate::{
-    postgres_text::{Kind, Scalar, limits},
-    shared::StatementFailure,
+    postgres_text::{Kind, Scalar},
+    shared::{RowSink, StatementFailure},
 };
 
 /// The most columns of a result, `MaxTupleAttributeNumber`.
@@ -119,27 +119,21 @@ pub(super) fn rows_of(mut reply: Json, query: &Query<'_>) -> Result<Rows, Statem
             Err(broken("an answer says nothing"))
         };
     }
-    let (mut rows, mut bytes) = (Vec::with_capacity(records.len()), 0);
-    let (mut exceeded, mut truncated) = (None, false);
+    let mut sink = RowSink::of(query);
     for record in &records {
         let cells =
             record.as_array().filter(|cells| cells.len() == columns.len()).ok_or_else(|| broken("a row has other cells than columns"))?;
-        let mut values = Vec::with_capacity(cells.len());
+        let (mut values, mut bytes) = (Vec::with_capacity(cells.len()), 0);
         for (column, cell) in columns.iter().zip(cells) {
             let (value, length) = column.value(cell).ok_or_else(|| broken("a cell has a form of its own"))?;
             bytes += length;
             values.push(value);
         }
-        truncated |= query.cuts() && rows.len() >= query.max_rows;
-        if exceeded.is_none() && !truncated {
-            exceeded = limits::exceeded(query, rows.len(), bytes);
-            rows.push(values);
+        if sink.admits(bytes) {
+            sink.push(values);
         }
     }
-    match exceeded {
-        Some(what) => Err(limits::too_large(what, query)),
-        None => Ok(Rows { columns: unique_names(columns.iter().map(|column| column.name.as_str())).into(), rows, affected: 0, truncated }),
-    }
+    sink.into_rows(unique_names(columns.iter().map(|column| column.name.as_str())).into())
 }
 
 /// A `timestamptz` with its zone, which the API leaves out.

@@ -5,6 +5,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 use millrace_catalogue::SQLITE;
 use millrace_core::{
     Error, ErrorKind, Result,
+    app::{Access, OnTooMany},
     ports::Query,
     value::{Rows, Value},
 };
@@ -25,7 +26,10 @@ use super::{
 };
 #[cfg(feature = "describe")]
 use crate::sqlite_text::description;
-use crate::sqlite_text::{self, SqliteValue};
+use crate::{
+    shared::RowSink,
+    sqlite_text::{self, SqliteValue},
+};
 
 /// The longest text in a statement with `MATCH`, in bytes: each word of a phrase is looked for at each place of a text.
 const LONGEST_SEARCH: usize = 1000;
@@ -349,27 +353,30 @@ fn write_and_read(
 fn read(statement: &mut Statement<'_>, query: &Query<'_>, authorizer: &Authorizer) -> Result<(Vec<Vec<Value>>, bool)> {
     let failed = |error| refused(authorizer, query, error, Phase::Step);
     let mut cursor = statement.raw_query();
-    let mut rows = Vec::new();
-    let mut bytes = 0_usize;
+    // What is too large is undone.
+    let undone =
+        Query { access: Access::Read, on_too_many: if query.cuts() { query.on_too_many } else { OnTooMany::Error }, ..query.clone() };
+    let mut sink = RowSink::of(&undone);
     while let Some(row) = cursor.next().map_err(failed)? {
-        if rows.len() == query.max_rows {
-            if query.cuts() {
-                return Ok((rows, true));
-            }
-            return Err(Error::new(ErrorKind::TooLarge, format!("the result has more than `max_rows`, {} rows", query.max_rows)));
+        if sink.leaves_out() {
+            break;
         }
         // Asked here, because the first step compiles a statement anew when the schema changed.
         let width = row.as_ref().column_count();
-        let mut cells = Vec::with_capacity(width);
+        let (mut cells, mut bytes) = (Vec::with_capacity(width), 0_usize);
         for index in 0..width {
             let value = row.get_ref(index).map_err(failed)?;
             bytes = bytes.saturating_add(cell_bytes(value));
             if bytes > query.max_bytes {
-                return Err(Error::new(ErrorKind::TooLarge, format!("the result has more than {} bytes", query.max_bytes)));
+                break;
             }
             cells.push(cell(value));
         }
-        rows.push(cells);
+        if sink.admits(bytes) {
+            sink.push(cells);
+        } else {
+            break;
+        }
     }
-    Ok((rows, false))
+    sink.finish().map_err(|failure| failure.error)
 }

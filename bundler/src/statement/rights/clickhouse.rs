@@ -7,11 +7,11 @@
 use std::ops::Range;
 
 use millrace_catalogue::clickhouse::judge;
+use millrace_languages::lex::{Kind, Token};
 
 use super::model::{Privilege, Rights};
 use crate::statement::{
     Dialect,
-    lex::{Kind, Token},
     resolved::{Named, named_in},
 };
 

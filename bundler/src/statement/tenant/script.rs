@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use millrace_languages::lex::{self, Kind};
 use sqlparser::ast::{Statement as Sql, Value, ValueWithSpan, Visit as _, Visitor};
 
 use super::{
@@ -10,7 +11,6 @@ use super::{
 };
 use crate::statement::{
     dialect::Dialect,
-    lex::{self, Kind},
     probe,
     resolved::{Known, resolve},
     shown, spelling,
