@@ -149,31 +149,17 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
     let known = connector.as_deref().and_then(find);
     let bound = known.and_then(|known| bound(compiler, &name, known, &connection_string));
     let supported = connector.as_deref().is_some_and(|word| bound.is_some() || supported(compiler, &document, settings, &name, word));
-    let is_first = match adapters.known.get(&name) {
-        Some(other) => {
-            let help = format!("The other one is {}. Give one of them another `name`.", other.source.place(other.range.start));
-            compiler.error(&document, range, format!("there are two adapters `{name}`"), help);
-            false
-        }
-        None => {
-            let known = DeclaredAdapter { source: Rc::clone(&document.source), range, connector: connector.clone() };
-            adapters.known.insert(name.clone(), known);
-            true
-        }
-    };
+    let is_first = declare(compiler, &document, adapters, &name, range, connector.clone());
     let Some(mut connector) = connector else { return };
     if let Some((stand_in, binding)) = bound {
         let mut adapter = options(compiler, &document, settings, name, connector, EnvTemplate(vec![EnvPart::Text(binding)]));
-        adapter.connector = stand_in.name.to_owned();
-        adapter.session = session::read(compiler, &document, stand_in.name, Some(stand_in.sets_session));
-        adapter.databases = databases::read(compiler, &document, settings, &adapter);
+        stand_in.name.clone_into(&mut adapter.connector);
+        Adapters::complete(compiler, &document, settings, &mut adapter, Some(stand_in.sets_session));
         adapters.set_tenant(compiler, &document, &mut adapter);
         // What else there is, is about a file.
         adapter.options.clear();
         adapter.seed = None;
-        if is_first {
-            adapters.list.push(adapter);
-        }
+        adapters.list.extend(is_first.then_some(adapter));
         return;
     }
     if supported && let Some((server, scheme)) = known.and_then(|known| server_of(known, &connection_string)) {
@@ -186,8 +172,7 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
     }
     let mut adapter = options(compiler, &document, settings, name, connector, connection_string);
     let sets_session = find(&adapter.connector).map(|known| known.sets_session);
-    adapter.session = session::read(compiler, &document, &adapter.connector, sets_session);
-    adapter.databases = databases::read(compiler, &document, settings, &adapter);
+    Adapters::complete(compiler, &document, settings, &mut adapter, sets_session);
     if supported {
         adapters.set_tenant(compiler, &document, &mut adapter);
     }
@@ -195,9 +180,25 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
         worker::check(compiler, &document, settings, &adapter, known);
         aws_iam::check(compiler, &document, settings, known);
     }
-    if is_first {
-        adapters.list.push(adapter);
+    adapters.list.extend(is_first.then_some(adapter));
+}
+
+/// Notes that an adapter is declared. Whether it is the first of its name.
+fn declare(
+    compiler: &mut Compiler<'_>,
+    document: &Document,
+    adapters: &mut Adapters,
+    name: &str,
+    range: Range<usize>,
+    connector: Option<String>,
+) -> bool {
+    if let Some(other) = adapters.known.get(name) {
+        let help = format!("The other one is {}. Give one of them another `name`.", other.source.place(other.range.start));
+        compiler.error(document, range, format!("there are two adapters `{name}`"), help);
+        return false;
     }
+    adapters.known.insert(name.to_owned(), DeclaredAdapter { source: Rc::clone(&document.source), range, connector });
+    true
 }
 
 fn connector_of(settings: &Node) -> Option<&str> {
@@ -454,6 +455,12 @@ impl Adapters {
     /// The `session` of an adapter in use.
     pub(crate) fn session(&self, used: UsedAdapter) -> &[SessionTemplate] {
         self.list.get(used.index as usize).map(|adapter| adapter.session.as_slice()).unwrap_or_default()
+    }
+
+    /// Reads what a caller decides of an adapter.
+    fn complete(compiler: &mut Compiler<'_>, document: &Document, settings: &Node, adapter: &mut Adapter, sets_session: Option<bool>) {
+        adapter.session = session::read(compiler, document, &adapter.connector, sets_session);
+        adapter.databases = databases::read(compiler, document, settings, adapter);
     }
 
     fn set_tenant(&mut self, compiler: &mut Compiler<'_>, document: &Document, adapter: &mut Adapter) {

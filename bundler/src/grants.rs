@@ -313,7 +313,7 @@ impl<'a> Reading<'a, '_> {
                                 self.add(&user, &place, &reference.name, false);
                             }
                         }
-                        None => redis::script_command(self.section, self.asked.variable, (&user, &place), &reference.name, &here),
+                        None => redis::script_command(self.section, self.asked.variable, &user, &place, &reference.name, &here),
                     },
                     AppPart::Statement => {
                         let text =

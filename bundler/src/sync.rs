@@ -201,19 +201,8 @@ pub(crate) fn read(compiler: &mut Compiler<'_>, root: &SyncPolicies, tool: Synce
         compiler.error(document, own.range.clone(), "the tool is a query, and a query makes nothing stale", help);
     }
     let cache = own.cache.or_else(|| inherited.into_iter().flatten().find_map(|said| said.cache.clone()));
-    if let Some(cache) = cache.as_ref().filter(|cache| cache.value == "immutable") {
-        let why = match () {
-            () if tool.kind == "mutation" => "is a mutation",
-            () if writes => "has a statement that writes, or may write",
-            () if tool.repeats => "has `idempotency`, which is for tools that change something",
-            () if own.invalidates.is_some() => "makes other results stale",
-            () => "",
-        };
-        if !why.is_empty() {
-            let message = format!("`immutable` tells clients that a result never changes, but the tool `{}` {why}", tool.name);
-            compiler.findings.error(&cache.source, cache.range.clone(), message, "Use `no-store` for it, or leave it out.");
-        }
-    }
+    let makes_stale = own.invalidates.is_some();
+    check_immutable(compiler, &tool, cache.as_ref(), writes, makes_stale);
     let invalidates = match own.invalidates {
         Some(own) => Some(own),
         None if tool.kind == "query" => None,
@@ -252,21 +241,57 @@ pub(crate) fn read(compiler: &mut Compiler<'_>, root: &SyncPolicies, tool: Synce
         add(&mut reads, adapter, tables.reads);
         add(&mut written, adapter, tables.writes);
     }
-    for (setting, tables) in [("reads", &reads), ("writes", &written)] {
-        let place = node
-            .at(setting)
-            .or_else(|| document.root.at("statement"))
-            .or_else(|| document.root.at("transaction"))
-            .map_or(0, |node| node.range.start);
-        for (adapter, tables) in tables.iter().filter(|(_, tables)| !tables.is_empty()) {
-            let adapter = adapters.list.get(*adapter as usize).map_or("", |adapter| adapter.name.as_str());
-            compiler.origin(tool.name, &format!("sync.{setting}"), format!("{adapter}: {}", words(tables)), source.place(place));
-        }
-    }
+    tell_tables(compiler, &tool, node, &[("reads", &reads), ("writes", &written)], adapters);
     // By hand, the tables of a statement say nothing of what the scripts around it do.
     let script_writes = if matches!(tool.execute, Execute::Script(_)) { writes_by_hand } else { BTreeMap::new() };
     let invalidates = invalidates.map(|placed| placed.value).unwrap_or_default();
     SyncSettings { key, cache, invalidates, reads, writes: written, script_writes }
+}
+
+/// Says why a result cannot be one that never changes.
+fn check_immutable(
+    compiler: &mut Compiler<'_>,
+    tool: &SyncedTool<'_>,
+    cache: Option<&Placed<&'static str>>,
+    writes: bool,
+    makes_stale: bool,
+) {
+    let Some(cache) = cache.filter(|cache| cache.value == "immutable") else { return };
+    let why = match () {
+        () if tool.kind == "mutation" => "is a mutation",
+        () if writes => "has a statement that writes, or may write",
+        () if tool.repeats => "has `idempotency`, which is for tools that change something",
+        () if makes_stale => "makes other results stale",
+        () => return,
+    };
+    let message = format!("`immutable` tells clients that a result never changes, but the tool `{}` {why}", tool.name);
+    compiler.findings.error(&cache.source, cache.range.clone(), message, "Use `no-store` for it, or leave it out.");
+}
+
+/// Says which tables a tool reads and writes, for `millrace explain`.
+fn tell_tables(
+    compiler: &mut Compiler<'_>,
+    tool: &SyncedTool<'_>,
+    node: &Node,
+    settings: &[(&str, &BTreeMap<u32, TableSet>)],
+    adapters: &Adapters,
+) {
+    for (setting, tables) in settings {
+        let place = node
+            .at(setting)
+            .or_else(|| tool.document.root.at("statement"))
+            .or_else(|| tool.document.root.at("transaction"))
+            .map_or(0, |node| node.range.start);
+        for (adapter, tables) in tables.iter().filter(|(_, tables)| !tables.is_empty()) {
+            let adapter = adapters.list.get(*adapter as usize).map_or("", |adapter| adapter.name.as_str());
+            compiler.origin(
+                tool.name,
+                &format!("sync.{setting}"),
+                format!("{adapter}: {}", words(tables)),
+                tool.document.source.place(place),
+            );
+        }
+    }
 }
 
 /// Adds what a statement shows to what its author names. Where a statement shows nothing, the author knows better.

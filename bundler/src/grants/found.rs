@@ -231,6 +231,39 @@ impl Found {
                 merged.add(Object::Table(table), Privilege::Other(DICTIONARY), user, of_session);
             }
         }
+        self.grant_beside_tables(rights, user, of_session, merged, &mut schemas);
+        let functions = rights.functions.iter().map(|named| Called { named, is_procedure: false });
+        let procedures = rights.procedures.iter().map(|named| Called { named, is_procedure: true });
+        for called in functions.chain(procedures) {
+            if asked.has_open_functions {
+                self.open_function(section, user, place, called.named);
+            } else if self.is_asked {
+                for routine in self.meant(section, need, &called, asked) {
+                    if !routine.is_open {
+                        merged.add(routine.object(), called.privilege(), user, of_session);
+                    }
+                    if !routine.is_built_in {
+                        schemas.extend(routine.name.schema.clone());
+                    }
+                }
+            } else {
+                if asked.has_closed_routines && called.is_procedure {
+                    merged.add(Object::Procedure(called.named.clone(), None), Privilege::Call, user, of_session);
+                }
+                section.note(user, place, called.not_asked(asked), true);
+            }
+        }
+        if asked.has_schema_rights {
+            let closed =
+                |schema: &String| if self.is_asked { self.closed.contains(schema) } else { asked.common_schema != Some(schema.as_str()) };
+            for schema in schemas.into_iter().filter(closed) {
+                merged.add(Object::Schema(schema), Privilege::Usage, user, of_session);
+            }
+        }
+    }
+
+    /// What is needed on the server, on sequences, and of tables that policies read.
+    fn grant_beside_tables(&self, rights: &Rights, user: &str, of_session: bool, merged: &mut Merged, schemas: &mut BTreeSet<String>) {
         for (privilege, on) in &rights.server {
             merged.add(Object::Server(on), Privilege::Other(privilege), user, of_session);
         }
@@ -253,18 +286,6 @@ impl Found {
                 merged.table(table, Privilege::Select, &columns, user, of_session);
             }
         }
-        for (named, is_procedure) in
-            rights.functions.iter().map(|name| (name, false)).chain(rights.procedures.iter().map(|name| (name, true)))
-        {
-            self.routine(section, need, (named, is_procedure), asked, merged, of_session, &mut schemas);
-        }
-        if asked.has_schema_rights {
-            let closed =
-                |schema: &String| if self.is_asked { self.closed.contains(schema) } else { asked.common_schema != Some(schema.as_str()) };
-            for schema in schemas.into_iter().filter(closed) {
-                merged.add(Object::Schema(schema), Privilege::Usage, user, of_session);
-            }
-        }
     }
 
     /// Everybody may call functions of ClickHouse; but what is in the text of one of one's own is done as who calls it.
@@ -283,48 +304,24 @@ impl Found {
         section.note(user, place, text, true);
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn routine(
+    /// The routines that a statement means by a name; says what is not known of them.
+    fn meant(
         &self,
         section: &mut Section,
         Need { user, place, .. }: &Need,
-        (named, is_procedure): (&Named, bool),
+        called: &Called<'_>,
         asked: &languages::Rights,
-        merged: &mut Merged,
-        of_session: bool,
-        schemas: &mut BTreeSet<String>,
-    ) {
-        let what = if is_procedure { "procedure" } else { "function" };
-        if asked.has_open_functions {
-            return self.open_function(section, user, place, named);
-        }
-        if !self.is_asked {
-            let text = match asked.has_closed_routines {
-                true if is_procedure => {
-                    let object = Object::Procedure(named.clone(), None);
-                    merged.add(object, Privilege::Call, user, of_session);
-                    format!(
-                        "what the procedure `{named}` does is not known: unless it runs as who made it, its user needs the rights for that, too"
-                    )
-                }
-                true => format!(
-                    "whether the function `{named}` is the database's own is not known: else it needs `EXECUTE`. Ask the database by `--connect`"
-                ),
-                false => format!(
-                    "whether everybody may call the {what} `{named}`, and what it reads and writes, is not known: ask the database by `--connect`"
-                ),
-            };
-            section.note(user, place, text, true);
-            return;
-        }
-        let key = folded(&named.name, asked);
-        let routines = self.routines.get(&key).map(Vec::as_slice).unwrap_or_default();
-        let meant =
-            routines.iter().filter(|routine| named.schema.as_ref().is_none_or(|schema| routine.name.schema.as_ref() == Some(schema)));
-        let meant: Vec<&Routine> = meant.filter(|routine| routine.is_procedure == is_procedure).collect();
+    ) -> Vec<&Routine> {
+        let (named, what) = (called.named, called.what());
+        let routines = self.routines.get(&folded(&named.name, asked)).map(Vec::as_slice).unwrap_or_default();
+        let is_meant = |routine: &&Routine| {
+            let is_there = named.schema.as_ref().is_none_or(|schema| routine.name.schema.as_ref() == Some(schema));
+            is_there && routine.is_procedure == called.is_procedure
+        };
+        let meant: Vec<&Routine> = routines.iter().filter(is_meant).collect();
         if meant.is_empty() {
             let text = match asked.has_closed_routines {
-                true if !is_procedure => {
+                true if !called.is_procedure => {
                     format!(
                         "the function `{named}` is the server's own, or the database has none, or its user does not see it: nothing is granted on it"
                     )
@@ -333,27 +330,51 @@ impl Found {
             };
             section.note(user, place, text, true);
         }
-        for routine in meant {
-            if !routine.is_open {
-                let name = routine.name.clone();
-                let object = if is_procedure {
-                    Object::Procedure(name, routine.arguments.clone())
-                } else {
-                    Object::Function(name, routine.arguments.clone())
-                };
-                let privilege = if is_procedure { Privilege::Call } else { Privilege::Execute };
-                merged.add(object, privilege, user, of_session);
-            }
-            if !routine.is_built_in {
-                schemas.extend(routine.name.schema.clone());
-                if !routine.is_definers {
-                    let text = format!(
-                        "the {what} `{named}` runs as who calls it: what it reads and writes needs rights, too, which are not known"
-                    );
-                    section.note(user, place, text, true);
-                }
-            }
+        for _ in meant.iter().filter(|routine| !routine.is_built_in && !routine.is_definers) {
+            let text =
+                format!("the {what} `{named}` runs as who calls it: what it reads and writes needs rights, too, which are not known");
+            section.note(user, place, text, true);
         }
+        meant
+    }
+}
+
+/// A function or procedure that a statement calls.
+struct Called<'a> {
+    named: &'a Named,
+    is_procedure: bool,
+}
+
+impl Called<'_> {
+    const fn what(&self) -> &'static str {
+        if self.is_procedure { "procedure" } else { "function" }
+    }
+
+    const fn privilege(&self) -> Privilege {
+        if self.is_procedure { Privilege::Call } else { Privilege::Execute }
+    }
+
+    /// What is not known where the database was not asked.
+    fn not_asked(&self, asked: &languages::Rights) -> String {
+        let (named, what) = (self.named, self.what());
+        match asked.has_closed_routines {
+            true if self.is_procedure => format!(
+                "what the procedure `{named}` does is not known: unless it runs as who made it, its user needs the rights for that, too"
+            ),
+            true => format!(
+                "whether the function `{named}` is the database's own is not known: else it needs `EXECUTE`. Ask the database by `--connect`"
+            ),
+            false => format!(
+                "whether everybody may call the {what} `{named}`, and what it reads and writes, is not known: ask the database by `--connect`"
+            ),
+        }
+    }
+}
+
+impl Routine {
+    fn object(&self) -> Object {
+        let (name, arguments) = (self.name.clone(), self.arguments.clone());
+        if self.is_procedure { Object::Procedure(name, arguments) } else { Object::Function(name, arguments) }
     }
 }
 

@@ -125,13 +125,7 @@ pub(super) fn command(section: &mut Section, variable: Variable<'_>, tool: &Tool
 }
 
 /// Adds what a command needs that a script has written out, for some of the section's adapters.
-pub(super) fn script_command(
-    section: &mut Section,
-    variable: Variable<'_>,
-    (user, place): (&str, &str),
-    text: &str,
-    adapters: &[&Adapter],
-) {
+pub(super) fn script_command(section: &mut Section, variable: Variable<'_>, user: &str, place: &str, text: &str, adapters: &[&Adapter]) {
     let found = adapters.iter().find_map(|adapter| {
         let found = written(text, &allow(adapter, variable))?;
         (!adapter.read_only || found.0.reads).then_some(found.1)

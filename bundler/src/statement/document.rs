@@ -82,7 +82,7 @@ pub(crate) fn compile_document(
     allow: &str,
     is_json: bool,
 ) -> Result<Compiled, Vec<Problem>> {
-    compile(source, node, (inputs, is_json), "write `{ $numberDouble: \"Infinity\" }`, `\"-Infinity\"` or `\"NaN\"`", |members| {
+    compile(source, node, inputs, is_json, "write `{ $numberDouble: \"Infinity\" }`, `\"-Infinity\"` or `\"NaN\"`", |members| {
         let judged = judge(members, allow)?;
         let (access, tables) = match judged.reads {
             true => (Access::Read, Tables { reads: TableSet::All, writes: TableSet::default() }),
@@ -99,7 +99,8 @@ pub(crate) fn compile_document(
 pub(super) fn compile<R: PlaceRole>(
     source: &Source,
     node: &Node,
-    (inputs, is_json): (&[Input], bool),
+    inputs: &[Input],
+    is_json: bool,
     of_infinity: &'static str,
     judge: impl FnOnce(&[(String, Draft)]) -> Result<Judgement<R>, Vec<Flaw>>,
 ) -> Result<Compiled, Vec<Problem>> {

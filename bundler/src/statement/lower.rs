@@ -117,6 +117,16 @@ pub(super) fn lower(tokens: &Tokens<'_>, dialect: Dialect, names: Names<'_>) -> 
     LoweredStatement { starts: lowering.starts, ..lowering.done }
 }
 
+/// Says that a list of names stands where only one may.
+fn misplaced_names(place: Range<usize>, label: &str) -> Problem {
+    let message = format!(
+        "`{label}` is a list of names, which can only be whole items of `SELECT`, `RETURNING`, `GROUP BY`, `ORDER BY` or \
+         `PARTITION BY`"
+    );
+    let help = "for one name, use an input of type `string` with an `enum`; a word such as `DESC` or `AS` belongs to one name";
+    error(place, message, help)
+}
+
 struct Lowering<'a> {
     tokens: &'a Tokens<'a>,
     dialect: Dialect,
@@ -277,19 +287,13 @@ impl<'a> Lowering<'a> {
                 return;
             }
             Meaning::ChoiceEach { source, options } => {
-                if !position::takes_names(self.tokens, token) {
-                    let message = format!(
-                        "`{label}` is a list of names, which can only be whole items of `SELECT`, `RETURNING`, `GROUP BY`, `ORDER BY` or \
-                         `PARTITION BY`"
-                    );
-                    let help =
-                        "for one name, use an input of type `string` with an `enum`; a word such as `DESC` or `AS` belongs to one name";
-                    self.done.problems.push(error(place, message, help));
-                    return;
+                if position::takes_names(self.tokens, token) {
+                    let part = Part::ChoiceEach { source, options };
+                    let probe = texts_of(&part).into_iter().next().unwrap_or_default();
+                    self.done.fragments.push(Fragment::Choice { part, probe });
+                } else {
+                    self.done.problems.push(misplaced_names(place, &label));
                 }
-                let part = Part::ChoiceEach { source, options };
-                let probe = texts_of(&part).into_iter().next().unwrap_or_default();
-                self.done.fragments.push(Fragment::Choice { part, probe });
                 return;
             }
             Meaning::EnvIdent(name) => {
@@ -307,9 +311,13 @@ impl<'a> Lowering<'a> {
             Meaning::Value(value) => value,
         };
         let slot = slot(token, place, label, &value);
-        if !self.may_stand(token, &slot) {
-            return;
+        if self.may_stand(token, &slot) {
+            self.value(token, value, slot);
         }
+    }
+
+    /// A value of the call where one may stand.
+    fn value(&mut self, token: usize, value: Value<'_>, slot: Slot) {
         if let Some(part) = self.list(token, &value) {
             self.done.fragments.push(Fragment::Slot { part, slot });
             return;

@@ -17,7 +17,7 @@ use crate::{Problem, source::Source, yaml::Node};
 /// # Errors
 /// Every [`Problem`] of the request; their places are in the file.
 pub(crate) fn compile_request(source: &Source, node: &Node, inputs: &[Input]) -> Result<Compiled, Vec<Problem>> {
-    compile(source, node, (inputs, false), "write it as text: `\"Infinity\"`, `\"-Infinity\"` or `\"NaN\"`", |members| {
+    compile(source, node, inputs, false, "write it as text: `\"Infinity\"`, `\"-Infinity\"` or `\"NaN\"`", |members| {
         let judged = judge(members)?;
         let own = || TableSet::Named(BTreeSet::from([judged.target.clone()]));
         // What a function reads and writes is not known; nor which table is behind the name of related rows.

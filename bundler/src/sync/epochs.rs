@@ -57,80 +57,30 @@ pub(crate) fn resolve(
     adapters: &[Adapter],
 ) -> Vec<String> {
     check_globs(compiler, policies, all);
-    let is_writable = |index: u32| adapters.get(index as usize).is_some_and(|adapter| !adapter.read_only);
-    let writable: Vec<u32> = (0..).zip(adapters).map(|(index, _)| index).filter(|index| is_writable(*index)).collect();
-    let mut written = Written::default();
-    let mut by_scripts: BTreeMap<String, BTreeMap<u32, TableSet>> = BTreeMap::new();
-    for tool in tools.iter() {
-        let settings = all.get(&tool.name);
-        if let Some(settings) = settings {
-            settings.writes.iter().for_each(|(adapter, tables)| written.add(*adapter, tables));
-            written.keys.extend(all.values().map(|other| &other.key).filter(|key| settings.invalidates(key)).cloned());
-        }
-        if has_scripts(tool) {
-            let by_hand = |index: &u32| settings.and_then(|settings| settings.script_writes.get(index)).cloned();
-            let sets = writable.iter().map(|index| (*index, by_hand(index).unwrap_or(TableSet::All))).collect::<BTreeMap<_, _>>();
-            sets.iter().for_each(|(adapter, tables)| written.add(*adapter, tables));
-            by_scripts.insert(tool.name.clone(), sets);
-        }
-        for entry in &tool.middleware {
-            if let MiddlewareAction::Audit(Audit { table: Some(table), .. }) = &entry.action {
-                written.add(table.adapter, &of_audit(table, adapters));
-            }
-        }
-    }
+    let writing = Writing::of(all, tools, adapters);
     let mut names = Names::default();
-    let mut reads: BTreeMap<String, (BTreeSet<u32>, Vec<String>)> = BTreeMap::new();
+    let mut reads: BTreeMap<String, CachedNames> = BTreeMap::new();
     for tool in tools.iter().filter(|tool| tool.cache.is_some()) {
         let Some(settings) = all.get(&tool.name) else { continue };
-        let found = written.read_by(settings, adapters);
+        let found = writing.written.read_by(settings, adapters);
         if !found.is_empty() {
             let used: BTreeSet<u32> = settings.reads.keys().copied().chain(tool.execute.adapter()).collect();
             names.read.extend(found.iter().cloned());
             names.adapters.extend(&used);
             names.keys.entry(settings.key.clone()).or_default().extend(&used);
-            reads.insert(tool.name.clone(), (used, found));
+            reads.insert(tool.name.clone(), CachedNames { adapters: used, epochs: found });
         }
     }
-    let marks: BTreeMap<u32, String> = names.adapters.iter().map(|index| (*index, format!("{}:?", name_of(adapters, *index)))).collect();
-    let epochs: Vec<String> = names.read.iter().chain(marks.values()).cloned().collect::<BTreeSet<_>>().into_iter().collect();
-    let index = |name: &String| epochs.binary_search(name).ok().and_then(|index| u32::try_from(index).ok());
-    let of_names = |found: &BTreeSet<String>, adapters: &BTreeSet<u32>| {
-        let unsettled = adapters.iter().filter_map(|adapter| marks.get(adapter));
-        EpochWrites { epochs: found.iter().filter_map(index).collect(), unsettled: unsettled.filter_map(index).collect() }
-    };
+    let epochs = Epochs::of(names, adapters);
     for tool in tools.iter_mut() {
         for entry in &mut tool.middleware {
             if let MiddlewareAction::Audit(Audit { table: Some(table), .. }) = &mut entry.action {
-                let found = names.written(table.adapter, &of_audit(table, adapters), adapters);
-                table.writes = of_names(&found, &BTreeSet::from([table.adapter]));
+                table.writes = epochs.of_tables(table.adapter, &of_audit(table, adapters));
             }
         }
-        let settings = all.get(&tool.name);
-        let script_writes: Vec<(u32, EpochWrites)> = by_scripts
-            .get(&tool.name)
-            .into_iter()
-            .flatten()
-            .map(|(adapter, tables)| (*adapter, of_names(&names.written(*adapter, tables, adapters), &BTreeSet::from([*adapter]))))
-            .filter(|(_, writes)| !writes.is_empty())
-            .collect();
-        let (mut found, mut touched) = (BTreeSet::new(), BTreeSet::new());
-        for (adapter, tables) in settings.iter().flat_map(|settings| &settings.writes) {
-            let epochs = names.written(*adapter, tables, adapters);
-            touched.extend((!epochs.is_empty()).then_some(*adapter));
-            found.extend(epochs);
-        }
-        for (key, of_adapters) in names.keys.iter().filter(|(key, _)| settings.is_some_and(|settings| settings.invalidates(key))) {
-            found.insert(format!("={key}"));
-            touched.extend(of_adapters);
-        }
-        let reads = reads.get(&tool.name).map(|(used, found)| CachedReads {
-            epochs: found.iter().filter_map(index).collect(),
-            unsettled: used.iter().filter_map(|adapter| marks.get(adapter)).filter_map(index).collect(),
-        });
-        let announces = settings.and_then(SyncSettings::announcement);
-        let sync = ToolSync { reads, writes: of_names(&found, &touched), script_writes, announces };
-        for (adapter, tables) in by_scripts.get(&tool.name).into_iter().flatten().filter(|_| !sync.script_writes.is_empty()) {
+        let by_scripts = writing.by_scripts.get(&tool.name);
+        let sync = epochs.of_tool(all.get(&tool.name), by_scripts, reads.get(&tool.name));
+        for (adapter, tables) in by_scripts.into_iter().flatten().filter(|_| !sync.script_writes.is_empty()) {
             if *tables == TableSet::All {
                 let value = format!("{}: *, where a script writes", name_of(adapters, *adapter));
                 compiler.origin(&tool.name, "sync.writes", value, "default");
@@ -138,7 +88,111 @@ pub(crate) fn resolve(
         }
         tool.sync = (sync != ToolSync::default()).then_some(sync);
     }
-    epochs
+    epochs.list
+}
+
+/// What the tools of an app write.
+#[derive(Default)]
+struct Writing {
+    written: Written,
+    /// What their scripts may write, by tool.
+    by_scripts: BTreeMap<String, BTreeMap<u32, TableSet>>,
+}
+
+impl Writing {
+    fn of(all: &AllSettings, tools: &[Tool], adapters: &[Adapter]) -> Self {
+        let writable: Vec<u32> = (0..).zip(adapters).filter(|(_, adapter)| !adapter.read_only).map(|(index, _)| index).collect();
+        let mut found = Self::default();
+        for tool in tools {
+            let settings = all.get(&tool.name);
+            if let Some(settings) = settings {
+                settings.writes.iter().for_each(|(adapter, tables)| found.written.add(*adapter, tables));
+                found.written.keys.extend(all.values().map(|other| &other.key).filter(|key| settings.invalidates(key)).cloned());
+            }
+            if has_scripts(tool) {
+                let by_hand = |index: &u32| settings.and_then(|settings| settings.script_writes.get(index)).cloned();
+                let sets = writable.iter().map(|index| (*index, by_hand(index).unwrap_or(TableSet::All))).collect::<BTreeMap<_, _>>();
+                sets.iter().for_each(|(adapter, tables)| found.written.add(*adapter, tables));
+                found.by_scripts.insert(tool.name.clone(), sets);
+            }
+            for entry in &tool.middleware {
+                if let MiddlewareAction::Audit(Audit { table: Some(table), .. }) = &entry.action {
+                    found.written.add(table.adapter, &of_audit(table, adapters));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// What the results of a cached tool depend on.
+struct CachedNames {
+    adapters: BTreeSet<u32>,
+    epochs: Vec<String>,
+}
+
+/// The epochs of an app.
+struct Epochs<'a> {
+    names: Names,
+    adapters: &'a [Adapter],
+    /// What is set while a write may still be carried out, by adapter.
+    marks: BTreeMap<u32, String>,
+    /// All of them, sorted.
+    list: Vec<String>,
+}
+
+impl<'a> Epochs<'a> {
+    fn of(names: Names, adapters: &'a [Adapter]) -> Self {
+        let mark = |index: &u32| (*index, format!("{}:?", name_of(adapters, *index)));
+        let marks: BTreeMap<u32, String> = names.adapters.iter().map(mark).collect();
+        let list = names.read.iter().chain(marks.values()).cloned().collect::<BTreeSet<_>>().into_iter().collect();
+        Self { names, adapters, marks, list }
+    }
+
+    fn index(&self, name: &String) -> Option<u32> {
+        self.list.binary_search(name).ok().and_then(|index| u32::try_from(index).ok())
+    }
+
+    fn unsettled(&self, adapters: &BTreeSet<u32>) -> Vec<u32> {
+        adapters.iter().filter_map(|adapter| self.marks.get(adapter)).filter_map(|mark| self.index(mark)).collect()
+    }
+
+    fn of_names(&self, found: &BTreeSet<String>, adapters: &BTreeSet<u32>) -> EpochWrites {
+        EpochWrites { epochs: found.iter().filter_map(|name| self.index(name)).collect(), unsettled: self.unsettled(adapters) }
+    }
+
+    /// What begins anew with a write of tables.
+    fn of_tables(&self, adapter: u32, tables: &TableSet) -> EpochWrites {
+        self.of_names(&self.names.written(adapter, tables, self.adapters), &BTreeSet::from([adapter]))
+    }
+
+    fn of_tool(
+        &self,
+        settings: Option<&SyncSettings>,
+        by_scripts: Option<&BTreeMap<u32, TableSet>>,
+        reads: Option<&CachedNames>,
+    ) -> ToolSync {
+        let script_writes = by_scripts.into_iter().flatten().map(|(adapter, tables)| (*adapter, self.of_tables(*adapter, tables)));
+        let (mut found, mut touched) = (BTreeSet::new(), BTreeSet::new());
+        for (adapter, tables) in settings.iter().flat_map(|settings| &settings.writes) {
+            let epochs = self.names.written(*adapter, tables, self.adapters);
+            touched.extend((!epochs.is_empty()).then_some(*adapter));
+            found.extend(epochs);
+        }
+        for (key, of_adapters) in self.names.keys.iter().filter(|(key, _)| settings.is_some_and(|settings| settings.invalidates(key))) {
+            found.insert(format!("={key}"));
+            touched.extend(of_adapters);
+        }
+        ToolSync {
+            reads: reads.map(|CachedNames { adapters, epochs }| CachedReads {
+                epochs: epochs.iter().filter_map(|name| self.index(name)).collect(),
+                unsettled: self.unsettled(adapters),
+            }),
+            writes: self.of_names(&found, &touched),
+            script_writes: script_writes.filter(|(_, writes)| !writes.is_empty()).collect(),
+            announces: settings.and_then(SyncSettings::announcement),
+        }
+    }
 }
 
 impl SyncSettings {

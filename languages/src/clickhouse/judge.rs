@@ -121,118 +121,209 @@ impl Place {
 
 fn look<'a>(text: &'a str, is_callers: &dyn Fn(usize) -> bool) -> Result<(Judged<'a>, Vec<Flaw>), Flaw> {
     let tokens = tokens(text)?;
-    let word = |at: usize| tokens.get(at).filter(|token| token.kind == Kind::Word).and_then(|token| text.get(token.range.clone()));
-    let is = |at: usize, expected: &str| word(at).is_some_and(|word| word.eq_ignore_ascii_case(expected));
-    let sign = |at: usize, expected: u8| tokens.get(at).is_some_and(|token| token.kind == Kind::Sign(expected));
-    let flaw = |what: What, at: usize| Flaw { what, range: tokens.get(at).map(|token| token.range.clone()).unwrap_or_default() };
-    let Some(first) = (0..tokens.len()).find(|&at| !sign(at, b';') && !sign(at, b'(')) else {
+    let words = Words { text, tokens: &tokens };
+    let Some(first) = (0..tokens.len()).find(|&at| !words.sign(at, b';') && !words.sign(at, b'(')) else {
         return Err(Flaw { what: What::Nothing, range: 0..text.len() });
     };
-    let has = |words: &[&str], at: usize| words.iter().any(|expected| is(at, expected));
-    let mut flaws = Vec::new();
-    if has(&OF_A_SESSION, first) {
-        flaws.push(flaw(What::OfSession(word(first).unwrap_or_default().to_ascii_uppercase()), first));
+    let inserts = (first..tokens.len()).any(|at| words.is(at, "INSERT"));
+    let judged = Judged { reads: words.has(&READS, first), explains: words.is(first, "EXPLAIN"), inserts, parameters: Vec::new() };
+    let mut looker = Looker::new(words, is_callers, judged);
+    if words.has(&OF_A_SESSION, first) {
+        looker.flaw(What::OfSession(words.word(first).unwrap_or_default().to_ascii_uppercase()), first);
     }
-    let inserts = (first..tokens.len()).any(|at| is(at, "INSERT"));
-    let mut judged = Judged { reads: has(&READS, first), explains: is(first, "EXPLAIN"), inserts, parameters: Vec::new() };
-    let mut place = Place::default();
-    let mut has_values = false;
-    // Names among the arguments of functions that read elsewhere, and calls of `eval`: judged at the end.
-    let (mut named, mut evals, mut aliases) = (Vec::new(), Vec::new(), Vec::new());
-    let mut depth = 0_usize;
-    let mut ended = None;
+    let mut ended = false;
     for (at, token) in tokens.iter().enumerate() {
-        if ended.is_some() && token.kind != Kind::Sign(b';') {
-            flaws.push(flaw(What::Second, at));
+        if ended && token.kind != Kind::Sign(b';') {
+            looker.flaw(What::Second, at);
             break;
         }
-        let before = at.wrapping_sub(1);
-        if let Some(name) = name_at(text, token) {
-            if is_alias(text, &tokens, at) {
-                aliases.push(name);
-            }
-            if sign(at + 1, b'(') && name.eq_ignore_ascii_case("eval") {
-                evals.push(at);
-            }
-            named.extend(place.elsewhere.last().map(|(_, function)| (at, name, function.clone())));
+        looker.name(at, token);
+        looker.setting(at, token);
+        ended |= token.kind == Kind::Sign(b';') && at >= first;
+        if looker.token(at, token) {
+            break;
         }
-        if place.settings == Some(depth) && place.begins_setting {
-            if let Some((name, end)) = setting(text, &tokens, at) {
+    }
+    Ok(looker.finish())
+}
+
+/// The tokens of a statement.
+#[derive(Clone, Copy)]
+struct Words<'a, 't> {
+    text: &'a str,
+    tokens: &'t [Token],
+}
+
+impl<'a> Words<'a, '_> {
+    fn word(&self, at: usize) -> Option<&'a str> {
+        self.tokens.get(at).filter(|token| token.kind == Kind::Word).and_then(|token| self.text.get(token.range.clone()))
+    }
+
+    fn is(&self, at: usize, expected: &str) -> bool {
+        self.word(at).is_some_and(|word| word.eq_ignore_ascii_case(expected))
+    }
+
+    fn has(&self, words: &[&str], at: usize) -> bool {
+        words.iter().any(|expected| self.is(at, expected))
+    }
+
+    fn sign(&self, at: usize, expected: u8) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.kind == Kind::Sign(expected))
+    }
+}
+
+/// What was seen of a statement, token by token.
+struct Looker<'a, 't> {
+    words: Words<'a, 't>,
+    is_callers: &'t dyn Fn(usize) -> bool,
+    judged: Judged<'a>,
+    flaws: Vec<Flaw>,
+    place: Place,
+    has_values: bool,
+    depth: usize,
+    /// Names among the arguments of functions that read elsewhere, the function too: judged at the end, as what follows.
+    named: Vec<(usize, &'a str, String)>,
+    /// Calls of `eval`.
+    evals: Vec<usize>,
+    aliases: Vec<&'a str>,
+}
+
+impl<'a, 't> Looker<'a, 't> {
+    fn new(words: Words<'a, 't>, is_callers: &'t dyn Fn(usize) -> bool, judged: Judged<'a>) -> Self {
+        let (named, evals, aliases) = (Vec::new(), Vec::new(), Vec::new());
+        Self { words, is_callers, judged, flaws: Vec::new(), place: Place::default(), has_values: false, depth: 0, named, evals, aliases }
+    }
+
+    fn flaw(&mut self, what: What, at: usize) {
+        let range = self.words.tokens.get(at).map(|token| token.range.clone()).unwrap_or_default();
+        self.flaws.push(Flaw { what, range });
+    }
+
+    /// Looks at a name.
+    fn name(&mut self, at: usize, token: &Token) {
+        let Some(name) = name_at(self.words.text, token) else { return };
+        if is_alias(self.words.text, self.words.tokens, at) {
+            self.aliases.push(name);
+        }
+        if self.words.sign(at + 1, b'(') && name.eq_ignore_ascii_case("eval") {
+            self.evals.push(at);
+        }
+        self.named.extend(self.place.elsewhere.last().map(|(_, function)| (at, name, function.clone())));
+    }
+
+    /// Looks whether a token is in the clause `SETTINGS`.
+    fn setting(&mut self, at: usize, token: &Token) {
+        if self.place.settings == Some(self.depth) && self.place.begins_setting {
+            if let Some((name, end)) = setting(self.words.text, self.words.tokens, at) {
                 if is_sent(&name) {
-                    flaws.push(flaw(What::Setting(name.clone()), at));
+                    self.flaw(What::Setting(name.clone()), at);
                 }
-                (place.begins_setting, place.setting) = (false, Some(name));
+                (self.place.begins_setting, self.place.setting) = (false, Some(name));
                 // Without a value, it is the next token that ends the clause.
-                place.ends_at = end;
+                self.place.ends_at = end;
             } else {
-                place.leave_settings();
+                self.place.leave_settings();
             }
         }
-        if place.settings == Some(depth) && at >= place.ends_at && !matches!(token.kind, Kind::Sign(b',' | b')')) {
-            place.leave_settings();
+        if self.place.settings == Some(self.depth) && at >= self.place.ends_at && !matches!(token.kind, Kind::Sign(b',' | b')')) {
+            self.place.leave_settings();
         }
+    }
+
+    /// Looks at a token. Whether nothing after it is of the statement.
+    fn token(&mut self, at: usize, token: &Token) -> bool {
         match token.kind {
-            Kind::Sign(b';') if at >= first => ended = Some(at),
-            Kind::Sign(b'(') => {
-                depth += 1;
-                let name = tokens.get(before).filter(|token| matches!(token.kind, Kind::Word | Kind::Quoted));
-                let name = name.and_then(|token| text.get(token.range.clone())).map(|name| name.trim_matches(['`', '"']));
-                // A column of `INSERT INTO url (…)` is no argument.
-                let is_table = is(at.wrapping_sub(2), "INTO") || is(at.wrapping_sub(2), "TABLE") && is(at.wrapping_sub(3), "INTO");
-                if let Some(name) = name.filter(|name| !is_table && reads_elsewhere(name)) {
-                    place.elsewhere.push((depth, name.to_string()));
-                }
-            }
+            Kind::Sign(b'(') => self.open(at),
             Kind::Sign(b')') => {
-                place.elsewhere.retain(|(opened, _)| *opened != depth);
-                depth = depth.saturating_sub(1);
-                place.settings = place.settings.filter(|opened| *opened <= depth);
+                let closed = self.depth;
+                self.place.elsewhere.retain(|(opened, _)| *opened != closed);
+                let depth = closed.saturating_sub(1);
+                self.depth = depth;
+                self.place.settings = self.place.settings.filter(|opened| *opened <= depth);
             }
-            Kind::Sign(b',') if place.settings == Some(depth) => (place.setting, place.begins_setting) = (None, true),
-            Kind::Word => {
-                let is_name = sign(before, b'.') || sign(at + 1, b'.') || is(before, "AS") || sign(at + 1, b'(');
-                judged.reads &= !has(&WRITES, at) || is_name;
-                if is(at, "SETTINGS") && !is_name && setting(text, &tokens, at + 1).is_some() {
-                    (place.settings, place.setting, place.begins_setting, place.ends_at) = (Some(depth), None, true, usize::MAX);
-                } else if is(at, "FORMAT") && !is_name && is_format(&tokens, at, inserts) {
-                    flaws.push(flaw(What::Format, at));
-                    // What follows is data of an `INSERT`.
-                    break;
-                } else if is(at, "OUTFILE") && is(before, "INTO") {
-                    flaws.push(flaw(What::ToFile, at));
-                } else if is(at, "PARALLEL") && !is_name && is(at + 1, "WITH") && !has(&OF_GROUPS, at + 2) {
-                    flaws.push(flaw(What::Parallel, at));
-                } else if is(at, "TOTALS") && is(before, "WITH") {
-                    flaws.push(flaw(What::Totals, at));
-                }
+            Kind::Sign(b',') if self.place.settings == Some(self.depth) => {
+                (self.place.setting, self.place.begins_setting) = (None, true);
             }
-            Kind::Parameter => {
-                let Some((name, kind)) = parameter(text, token.range.start) else { continue };
-                let (Some(name), Some(written)) = (text.get(name), text.get(kind.clone())) else { continue };
-                if is_identifier(written) {
-                    flaws.push(flaw(What::Identifier(shown(name)), at));
-                }
-                has_values = true;
-                judged.parameters.push(Parameter { name, kind: written, range: kind });
-                flaws.extend(misplaced(&place).map(|what| flaw(what, at)));
-            }
+            Kind::Word => return self.word(at),
+            Kind::Parameter => self.parameter(at, token),
             // Placeholders in literals, too: the whole of the literal is a value then.
             Kind::Mark | Kind::Literal { .. } | Kind::Dollar | Kind::Quoted => {
-                let marked = text.get(token.range.clone()).is_some_and(|own| own.contains('\0'));
-                if marked && token.range.clone().any(|byte| text.as_bytes().get(byte) == Some(&0) && is_callers(byte)) {
-                    has_values = true;
-                    flaws.extend(misplaced(&place).map(|what| flaw(what, at)));
+                let text = self.words.text.as_bytes();
+                if token.range.clone().any(|byte| text.get(byte) == Some(&0) && (self.is_callers)(byte)) {
+                    self.value(at);
                 }
             }
             Kind::Number | Kind::Sign(_) | Kind::Space | Kind::Comment { .. } => {}
         }
+        false
     }
-    if has_values {
-        flaws.extend(evals.into_iter().map(|at| flaw(What::Eval, at)));
-        let aliased = named.into_iter().filter(|(_, name, _)| aliases.contains(name));
-        flaws.extend(aliased.map(|(at, name, function)| flaw(What::Alias(shown(name), shown(&function)), at)));
+
+    fn open(&mut self, at: usize) {
+        self.depth += 1;
+        let words = self.words;
+        let before = words.tokens.get(at.wrapping_sub(1)).filter(|token| matches!(token.kind, Kind::Word | Kind::Quoted));
+        let name = before.and_then(|token| words.text.get(token.range.clone())).map(|name| name.trim_matches(['`', '"']));
+        // A column of `INSERT INTO url (…)` is no argument.
+        let is_table =
+            words.is(at.wrapping_sub(2), "INTO") || words.is(at.wrapping_sub(2), "TABLE") && words.is(at.wrapping_sub(3), "INTO");
+        if let Some(name) = name.filter(|name| !is_table && reads_elsewhere(name)) {
+            self.place.elsewhere.push((self.depth, name.to_string()));
+        }
     }
-    Ok((judged, flaws))
+
+    /// Looks at a word. Whether data follow, and no more of the statement.
+    fn word(&mut self, at: usize) -> bool {
+        let (words, before) = (self.words, at.wrapping_sub(1));
+        let is_name = words.sign(before, b'.') || words.sign(at + 1, b'.') || words.is(before, "AS") || words.sign(at + 1, b'(');
+        self.judged.reads &= !words.has(&WRITES, at) || is_name;
+        if words.is(at, "SETTINGS") && !is_name && setting(words.text, words.tokens, at + 1).is_some() {
+            self.place.settings = Some(self.depth);
+            (self.place.setting, self.place.begins_setting, self.place.ends_at) = (None, true, usize::MAX);
+        } else if words.is(at, "FORMAT") && !is_name && is_format(words.tokens, at, self.judged.inserts) {
+            self.flaw(What::Format, at);
+            return true;
+        } else if words.is(at, "OUTFILE") && words.is(before, "INTO") {
+            self.flaw(What::ToFile, at);
+        } else if words.is(at, "PARALLEL") && !is_name && words.is(at + 1, "WITH") && !words.has(&OF_GROUPS, at + 2) {
+            self.flaw(What::Parallel, at);
+        } else if words.is(at, "TOTALS") && words.is(before, "WITH") {
+            self.flaw(What::Totals, at);
+        }
+        false
+    }
+
+    fn parameter(&mut self, at: usize, token: &Token) {
+        let text = self.words.text;
+        let Some((name, kind)) = parameter(text, token.range.start) else { return };
+        let (Some(name), Some(written)) = (text.get(name), text.get(kind.clone())) else { return };
+        if is_identifier(written) {
+            self.flaw(What::Identifier(shown(name)), at);
+        }
+        self.judged.parameters.push(Parameter { name, kind: written, range: kind });
+        self.value(at);
+    }
+
+    /// A value of the call.
+    fn value(&mut self, at: usize) {
+        self.has_values = true;
+        if let Some(what) = misplaced(&self.place) {
+            self.flaw(what, at);
+        }
+    }
+
+    fn finish(mut self) -> (Judged<'a>, Vec<Flaw>) {
+        if self.has_values {
+            for at in core::mem::take(&mut self.evals) {
+                self.flaw(What::Eval, at);
+            }
+            for (at, name, function) in core::mem::take(&mut self.named) {
+                if self.aliases.contains(&name) {
+                    self.flaw(What::Alias(shown(name), shown(&function)), at);
+                }
+            }
+        }
+        (self.judged, self.flaws)
+    }
 }
 
 /// Whether a type is that of names. Comments around it are none of it; a type that is cut in two by one is no other.

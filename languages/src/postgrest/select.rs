@@ -71,27 +71,7 @@ fn one(item: &str, written: &mut String, depth: usize) -> Result<(String, bool),
     }
     let inner = rest.strip_suffix(')').and_then(|rest| rest.split_once('(')).filter(|(_, inner)| !inner.is_empty());
     if let Some((head, inner)) = inner {
-        let spread = head.strip_prefix("...");
-        let mut words = spread.unwrap_or(head).split('!').map(str::trim);
-        let table = words.next().unwrap_or_default();
-        let hints: Vec<&str> = words.collect();
-        if !is_name(table) || !hints.iter().all(|hint| is_name(hint)) || spread.is_some() && alias.is_some() {
-            return Err(wrong());
-        }
-        if depth >= MAX_DEPTH {
-            return Err(format!("related rows are more than {MAX_DEPTH} levels deep"));
-        }
-        if spread.is_some() {
-            written.push_str("...");
-        }
-        written.push_str(table);
-        for hint in hints {
-            written.push('!');
-            written.push_str(hint);
-        }
-        written.push('(');
-        items(inner, written, depth + 1)?;
-        written.push(')');
+        let table = related(head, inner, alias, written, depth)?.ok_or_else(wrong)?;
         return Ok((alias.unwrap_or(table).to_owned(), true));
     }
     let mut parts = rest.split("::").map(str::trim);
@@ -122,6 +102,32 @@ fn one(item: &str, written: &mut String, depth: usize) -> Result<(String, bool),
     let last = column.rsplit("->").next().unwrap_or(column);
     let own = last.strip_prefix('>').unwrap_or(last);
     Ok((alias.or(sum).unwrap_or(own).to_owned(), false))
+}
+
+/// Related rows, `table!hint(column, …)`: the name of their table; `None` where it is not one.
+fn related<'a>(head: &'a str, inner: &str, alias: Option<&str>, written: &mut String, depth: usize) -> Result<Option<&'a str>, String> {
+    let spread = head.strip_prefix("...");
+    let mut words = spread.unwrap_or(head).split('!').map(str::trim);
+    let table = words.next().unwrap_or_default();
+    let hints: Vec<&str> = words.collect();
+    if !is_name(table) || !hints.iter().all(|hint| is_name(hint)) || spread.is_some() && alias.is_some() {
+        return Ok(None);
+    }
+    if depth >= MAX_DEPTH {
+        return Err(format!("related rows are more than {MAX_DEPTH} levels deep"));
+    }
+    if spread.is_some() {
+        written.push_str("...");
+    }
+    written.push_str(table);
+    for hint in hints {
+        written.push('!');
+        written.push_str(hint);
+    }
+    written.push('(');
+    items(inner, written, depth + 1)?;
+    written.push(')');
+    Ok(Some(table))
 }
 
 /// Cuts at the commas that are not within brackets.

@@ -54,34 +54,41 @@ pub struct Key {
     pub writes: bool,
 }
 
-const fn spec(begin: Begin, find: Find, (reads, writes): (bool, bool)) -> KeySpec {
+/// What is done with a key.
+#[derive(Clone, Copy)]
+struct KeyUse {
+    reads: bool,
+    writes: bool,
+}
+
+const fn spec(begin: Begin, find: Find, KeyUse { reads, writes }: KeyUse) -> KeySpec {
     KeySpec { begin, find, reads, writes }
 }
 
 /// The key at an argument.
-const fn at(index: usize, access: (bool, bool)) -> KeySpec {
-    spec(Begin::Index(index), Find::Some(1), access)
+const fn at(index: usize, used: KeyUse) -> KeySpec {
+    spec(Begin::Index(index), Find::Some(1), used)
 }
 
 /// Keys from an argument on.
-const fn from(index: usize, access: (bool, bool)) -> KeySpec {
-    spec(Begin::Index(index), Find::Every(1), access)
+const fn from(index: usize, used: KeyUse) -> KeySpec {
+    spec(Begin::Index(index), Find::Every(1), used)
 }
 
 /// Keys whose number an argument says.
-const fn counted(index: usize, access: (bool, bool)) -> KeySpec {
-    spec(Begin::Index(index), Find::Counted, access)
+const fn counted(index: usize, used: KeyUse) -> KeySpec {
+    spec(Begin::Index(index), Find::Counted, used)
 }
 
-const fn behind(word: &'static str, start: usize, find: Find, access: (bool, bool)) -> KeySpec {
-    spec(Begin::Behind(word, start), find, access)
+const fn behind(word: &'static str, start: usize, find: Find, used: KeyUse) -> KeySpec {
+    spec(Begin::Behind(word, start), find, used)
 }
 
 /// It only tells that the key is there, how large it is, or the like.
-const TELLS: (bool, bool) = (false, false);
-const READS: (bool, bool) = (true, false);
-const WRITES: (bool, bool) = (false, true);
-const BOTH: (bool, bool) = (true, true);
+const TELLS: KeyUse = KeyUse { reads: false, writes: false };
+const READS: KeyUse = KeyUse { reads: true, writes: false };
+const WRITES: KeyUse = KeyUse { reads: false, writes: true };
+const BOTH: KeyUse = KeyUse { reads: true, writes: true };
 
 /// Commands whose keys are at the same places and used alike. `SET`, `BITFIELD`, `SORT`, `SORT_RO` and `MIGRATE` are judged further by their options.
 static SPECS: &[(&[KeySpec], &[&str])] = &[

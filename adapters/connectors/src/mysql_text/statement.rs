@@ -137,95 +137,130 @@ fn examine<'a>(
     read_only: ReadOnly,
     may_ask_for_inserted: bool,
 ) -> millrace_core::Result<Checked<'a>> {
-    let refused = |what: &str| denied(format!("connector `{connector}` does not run {what}"));
     if text.contains('\0') {
         return Err(Error::new(ErrorKind::Syntax, "the statement contains a NUL character"));
     }
+    let mut examined = Examined { connector, may_ask_for_inserted, ..Examined::default() };
     let mut rest = text;
-    let (mut first, mut second) = ("", "");
-    let (mut ended, mut tokens) = (false, 0_usize);
-    let mut leaves_traces = false;
-    let mut last = Token::Sign(' ');
-    // The token belongs to the name of a setting, `@@session.name`.
-    let mut in_setting = false;
-    // How many of the words of `PREVIOUS` came last.
-    let mut previous = 0;
     while let Some(token) = token(&mut rest).map_err(|refusal| match refusal {
-        Refusal::RunsComment => refused("the text of a comment, `/*! … */`"),
+        Refusal::RunsComment => examined.refused("the text of a comment, `/*! … */`"),
         Refusal::Unread(unread) => Error::new(ErrorKind::Syntax, unread.of_statement()),
     })? {
+        examined.take(token)?;
+    }
+    examined.finish(text, read_only)
+}
+
+/// What is known of a statement after some of its tokens.
+#[derive(Default)]
+struct Examined<'a> {
+    connector: &'static str,
+    may_ask_for_inserted: bool,
+    first: &'a str,
+    second: &'a str,
+    /// How many there were, apart from parentheses before the first word.
+    tokens: usize,
+    ended: bool,
+    leaves_traces: bool,
+    last: Option<Token<'a>>,
+    /// The token belongs to the name of a setting, `@@session.name`.
+    in_setting: bool,
+    /// How many of the words of `PREVIOUS` came last.
+    previous: usize,
+}
+
+impl<'a> Examined<'a> {
+    fn refused(&self, what: &str) -> Error {
+        denied(format!("connector `{}` does not run {what}", self.connector))
+    }
+
+    fn of_another_call(&self, what: &str) -> Error {
+        self.refused(&format!("`{what}`: the statement before it was another call's"))
+    }
+
+    fn take(&mut self, token: Token<'a>) -> millrace_core::Result<()> {
         // The body of a procedure has statements of its own; what is no body of one, the server refuses.
-        if ended && !matches!(token, Token::Sign(';')) && !first.eq_ignore_ascii_case("CREATE") {
+        if self.ended && !matches!(token, Token::Sign(';')) && !self.first.eq_ignore_ascii_case("CREATE") {
             return Err(Error::new(ErrorKind::Syntax, "the query contains more than one statement"));
         }
+        if matches!(token, Token::Sign(';')) {
+            self.ended = self.tokens > 0;
+            return Ok(());
+        }
+        let last = self.last.unwrap_or(Token::Sign(' '));
+        self.look(token, last)?;
+        if let Token::Word(word) = token
+            && let Some(word) = TO_FILE.into_iter().find(|refused| refused.eq_ignore_ascii_case(word))
+        {
+            return Err(self.refused(&format!("`INTO {word}`")));
+        }
+        self.tokens += usize::from(!matches!(token, Token::Sign('(')));
+        self.previous = match token {
+            Token::Word(word) if PREVIOUS.get(self.previous).is_some_and(|next| next.eq_ignore_ascii_case(word)) => self.previous + 1,
+            Token::Word(word) if word.eq_ignore_ascii_case(PREVIOUS[0]) => 1,
+            _ => 0,
+        };
+        if self.previous == PREVIOUS.len() {
+            return Err(self.of_another_call("PREVIOUS VALUE FOR"));
+        }
+        (self.in_setting, self.last) = match (token, last) {
+            // `@@name` is a setting of the server.
+            (Token::Sign('@'), Token::Sign('@')) => (true, None),
+            (Token::Word(_) | Token::Name(_), Token::Sign(_)) | (Token::Sign('.'), _) => (self.in_setting, Some(token)),
+            _ => (false, Some(token)),
+        };
+        Ok(())
+    }
+
+    /// Looks at a token and the one before it.
+    fn look(&mut self, token: Token<'a>, last: Token<'a>) -> millrace_core::Result<()> {
         match (token, last) {
-            (Token::Sign(';'), _) => {
-                ended = tokens > 0;
-                continue;
-            }
             // MariaDB's way to begin a block.
-            (Token::Sign(':'), Token::Word(_)) if tokens == 1 => return Err(refused("labels")),
+            (Token::Sign(':'), Token::Word(_)) if self.tokens == 1 => return Err(self.refused("labels")),
             // Before a statement may stand parentheses.
-            (Token::Word(word), _) if first.is_empty() => first = word,
-            (Token::Word(word), _) if second.is_empty() && tokens == 1 => second = word,
-            (Token::Word(_) | Token::Name(_) | Token::Quoted, Token::Sign('@')) => leaves_traces = true,
-            (Token::Word(name) | Token::Name(name), Token::Sign(_)) if in_setting => {
+            (Token::Word(word), _) if self.first.is_empty() => self.first = word,
+            (Token::Word(word), _) if self.second.is_empty() && self.tokens == 1 => self.second = word,
+            (Token::Word(_) | Token::Name(_) | Token::Quoted, Token::Sign('@')) => self.leaves_traces = true,
+            (Token::Word(name) | Token::Name(name), Token::Sign(_)) if self.in_setting => {
                 if let Some(name) = SETTINGS_OF_ANOTHER_CALL.into_iter().find(|setting| setting.eq_ignore_ascii_case(name)) {
-                    return Err(refused(&format!("`@@{name}`: the statement before it was another call's")));
+                    return Err(self.of_another_call(&format!("@@{name}")));
                 }
             }
             // A function's name may stand in backticks.
             (Token::Sign('('), Token::Word(word) | Token::Name(word)) => {
-                let is_refused = |name: &&str| name.eq_ignore_ascii_case(word) && !(may_ask_for_inserted && *name == INSERTED);
+                let is_refused = |name: &&str| name.eq_ignore_ascii_case(word) && !(self.may_ask_for_inserted && *name == INSERTED);
                 if let Some(name) = OF_ANOTHER_CALL.into_iter().find(is_refused) {
-                    return Err(refused(&format!("`{name}()`: the statement before it was another call's")));
+                    return Err(self.of_another_call(&format!("{name}()")));
                 }
-                leaves_traces |= word.eq_ignore_ascii_case("GET_LOCK");
+                self.leaves_traces |= word.eq_ignore_ascii_case("GET_LOCK");
             }
             _ => {}
         }
-        if let Token::Word(word) = token {
-            if let Some(word) = TO_FILE.into_iter().find(|refused| refused.eq_ignore_ascii_case(word)) {
-                return Err(refused(&format!("`INTO {word}`")));
-            }
-            tokens += 1;
-        } else if !matches!(token, Token::Sign('(')) {
-            tokens += 1;
+        Ok(())
+    }
+
+    /// Looks at the whole of it.
+    fn finish(self, text: &str, read_only: ReadOnly) -> millrace_core::Result<Checked<'a>> {
+        let (first, second) = (self.first, self.second);
+        if self.tokens == 0 {
+            return Err(Error::new(ErrorKind::Syntax, "the query contains no statement"));
         }
-        previous = match token {
-            Token::Word(word) if PREVIOUS.get(previous).is_some_and(|next| next.eq_ignore_ascii_case(word)) => previous + 1,
-            Token::Word(word) if word.eq_ignore_ascii_case(PREVIOUS[0]) => 1,
-            _ => 0,
+        let is = |words: &&&str| {
+            let (one, two) = words.split_once(' ').unwrap_or((words, ""));
+            one.eq_ignore_ascii_case(first) && (two.is_empty() || two.eq_ignore_ascii_case(second))
         };
-        if previous == PREVIOUS.len() {
-            return Err(refused("`PREVIOUS VALUE FOR`: the statement before it was another call's"));
+        if let Some(word) = REFUSED.iter().find(is) {
+            return Err(self.refused(&format!("`{word}`")));
         }
-        (in_setting, last) = match (token, last) {
-            // `@@name` is a setting of the server.
-            (Token::Sign('@'), Token::Sign('@')) => (true, Token::Sign(' ')),
-            (Token::Word(_) | Token::Name(_), Token::Sign(_)) | (Token::Sign('.'), _) => (in_setting, token),
-            _ => (false, token),
-        };
+        if first.eq_ignore_ascii_case("CREATE") && second.eq_ignore_ascii_case("OR") && contains_word(text, "TEMPORARY") {
+            return Err(self.refused("`CREATE TEMPORARY`"));
+        }
+        if read_only.is_demanded() && !READS.iter().any(|word| first.eq_ignore_ascii_case(word)) {
+            return Err(read_only.refuse());
+        }
+        let checked = Checked { connector: self.connector, first, leaves_traces: self.leaves_traces };
+        Ok(Checked { leaves_traces: self.leaves_traces || checked.calls(), ..checked })
     }
-    if tokens == 0 {
-        return Err(Error::new(ErrorKind::Syntax, "the query contains no statement"));
-    }
-    let is = |words: &&&str| {
-        let (one, two) = words.split_once(' ').unwrap_or((words, ""));
-        one.eq_ignore_ascii_case(first) && (two.is_empty() || two.eq_ignore_ascii_case(second))
-    };
-    let replaced = first.eq_ignore_ascii_case("CREATE") && second.eq_ignore_ascii_case("OR") && contains_word(text, "TEMPORARY");
-    if let Some(word) = REFUSED.iter().find(is) {
-        return Err(refused(&format!("`{word}`")));
-    }
-    if replaced {
-        return Err(refused("`CREATE TEMPORARY`"));
-    }
-    if read_only.is_demanded() && !READS.iter().any(|word| first.eq_ignore_ascii_case(word)) {
-        return Err(read_only.refuse());
-    }
-    let checked = Checked { connector, first, leaves_traces };
-    Ok(Checked { leaves_traces: leaves_traces || checked.calls(), ..checked })
 }
 
 fn contains_word(mut text: &str, word: &str) -> bool {
