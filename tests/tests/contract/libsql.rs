@@ -87,7 +87,6 @@ pub(crate) static SERVER: ServerUnderTest = ServerUnderTest {
             let mistyped = || "a value does not have the type of its column".to_owned();
             vec![
                 ("SELEC 1", Syntax, UNCLEAR.to_owned()),
-                ("SELECT 'open", Syntax, UNCLEAR.to_owned()),
                 ("SELECT * FROM nowhere", Syntax, UNCLEAR.to_owned()),
                 ("SELECT absent FROM parent", Syntax, format!("{UNCLEAR} at byte 7")),
                 ("SELECT abs(-9223372036854775807 - 1)", Data, value("a number is out of range")),

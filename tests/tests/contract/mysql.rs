@@ -102,7 +102,6 @@ pub(crate) const MYSQL: ServerUnderTest = ServerUnderTest {
             let no_name = || constraint("a NOT NULL") + ": `name`";
             vec![
                 ("SELEC 'secret'", Syntax, plain()),
-                ("SELECT 'open", Syntax, plain()),
                 ("SELECT * FROM nowhere", Syntax, unclear("a table is missing")),
                 ("SELECT absent FROM parent", Syntax, unclear("a column is missing")),
                 ("SELECT absent(1)", Syntax, unclear("a function or procedure does not exist")),

@@ -106,7 +106,6 @@ pub(crate) const POSTGRES: ServerUnderTest = ServerUnderTest {
             let missing = "a function or operator does not exist for values of these types";
             vec![
                 ("SELEC 'secret'", Syntax, plain()),
-                ("SELECT 'open", Syntax, plain()),
                 ("SELECT * FROM nowhere", Syntax, unclear("a table is missing")),
                 ("SELECT absent FROM parent", Syntax, unclear("a column is missing")),
                 ("SELECT absent(1)", Syntax, unclear(missing)),

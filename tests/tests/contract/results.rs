@@ -59,6 +59,7 @@ pub(crate) fn errors_say_what_they_are_and_show_no_value(server: &'static Server
         ("-- nothing", Syntax, "the query contains no statement"),
         ("SELECT 1; SELECT 2", Syntax, "the query contains more than one statement"),
         ("SELECT 1\0", Syntax, "the statement contains a NUL character"),
+        ("SELECT 'open", Syntax, "the statement cannot be sent: the literal in it is not closed"),
         (&format!("SELECT {}", server.sign), Syntax, "the statement expects a different number of values"),
     ] {
         let error = database.error(statement);
