@@ -152,8 +152,7 @@ fn bind(
     tenant: Option<&TenantRule>,
 ) -> Result<Compiled, Vec<Problem>> {
     let masked = MaskedStatement::new(text, pieces);
-    let all =
-        lex::lex(&masked.text, dialect).map_err(|unread| vec![error(masked.place(unread.range()), unread.message(), unread.help())])?;
+    let all = dialect.lex(&masked.text).map_err(|unread| vec![error(masked.place(unread.range()), unread.message(), unread.help())])?;
     let mut tokens = Tokens::new(&masked, all);
     trim(&mut tokens);
     let Some(first) = tokens.significant().find(|&token| tokens.all[token].kind != Kind::Sign(b';')) else { return Err(vec![empty(text)]) };

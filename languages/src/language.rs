@@ -1,6 +1,12 @@
-//! The languages of connectors.
+//! The languages of connectors, and those of them that have statements.
 
-use crate::Dialect;
+use alloc::{string::String, vec::Vec};
+
+use crate::{
+    Facts, clickhouse,
+    lex::{Token, Unread},
+    mysql, partiql, postgres, sqlite,
+};
 
 /// The language of a connector's commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,5 +101,61 @@ impl Form {
             Self::Document => Some("the values of a document are always values"),
             Self::Request => Some("the values of a request are always values"),
         }
+    }
+}
+
+/// The language of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// SQLite, libSQL, D1
+    Sqlite,
+    /// PostgreSQL
+    Postgres,
+    /// MySQL, MariaDB
+    MySql,
+    /// ClickHouse
+    ClickHouse,
+    /// DynamoDB's PartiQL
+    PartiQl,
+}
+
+impl Dialect {
+    /// What is true of it.
+    #[must_use]
+    pub const fn facts(self) -> &'static Facts {
+        match self {
+            Self::Sqlite => &sqlite::FACTS,
+            Self::Postgres => &postgres::FACTS,
+            Self::MySql => &mysql::FACTS,
+            Self::ClickHouse => &clickhouse::FACTS,
+            Self::PartiQl => &partiql::FACTS,
+        }
+    }
+
+    /// Cuts a text into tokens that cover all of it.
+    ///
+    /// # Errors
+    /// It cannot be cut.
+    pub fn lex(self, text: &str) -> Result<Vec<Token>, Unread> {
+        (self.facts().lex)(text)
+    }
+
+    /// The `number`th parameter, from 1.
+    #[must_use]
+    pub fn parameter(self, number: usize) -> String {
+        self.facts().parameter(number)
+    }
+
+    /// A name as a quoted identifier, each part between dots of its own. `None` where a part is empty.
+    #[must_use]
+    pub fn identifier(self, name: &str) -> Option<String> {
+        self.facts().identifier(name)
+    }
+
+    /// Which dialect of the parser it is.
+    #[cfg(feature = "parser")]
+    #[must_use]
+    pub fn parser(self) -> &'static dyn sqlparser::dialect::Dialect {
+        self.facts().parser
     }
 }

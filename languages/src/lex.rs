@@ -7,8 +7,6 @@
 use alloc::{borrow::ToOwned as _, format, string::String, vec::Vec};
 use core::{marker::PhantomData, ops::Range};
 
-use crate::Dialect;
-
 /// How a language cuts its text: what is other than in plain SQL.
 pub trait Lexicon {
     /// A backslash escapes in every literal.
@@ -234,14 +232,6 @@ impl Unread {
             Self::Ambiguous { .. } => "put a blank between a number and a quote, and write a text in single quotes",
         }
     }
-}
-
-/// Cuts `text` into tokens that cover all of it.
-///
-/// # Errors
-/// It cannot be cut.
-pub fn lex(text: &str, dialect: Dialect) -> Result<Vec<Token>, Unread> {
-    (dialect.facts().lex)(text)
 }
 
 /// Cuts `text` as one language does.
@@ -607,9 +597,10 @@ fn is_word(byte: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Dialect;
 
     fn show(text: &str, dialect: Dialect) -> String {
-        match lex(text, dialect) {
+        match dialect.lex(text) {
             Ok(tokens) => {
                 let mut end = 0;
                 for token in &tokens {

@@ -5,14 +5,13 @@
 //! from another. [`Language`] is what a connector takes, [`Dialect`] a language of statements; what is true of a dialect is a
 //! [`Facts`] in its folder, and how its text is cut a [`Lexicon`].
 //!
-//! Another language is a folder with these, and a variant of each of the two.
+//! Another language is a folder with these, and a variant of each of the two in `language.rs`.
 #![no_std]
 
 extern crate alloc;
 
 pub mod call_records;
 pub mod clickhouse;
-mod dialect;
 mod document;
 mod facts;
 mod language;
@@ -28,8 +27,7 @@ pub mod sqlite;
 pub mod tokens;
 pub mod words;
 
-pub use dialect::Dialect;
 pub use document::{Flaw, Tree, View};
 pub use facts::{About, Facts, Judge, Lists, Rights};
-pub use language::{Form, Language};
+pub use language::{Dialect, Form, Language};
 pub use lex::Lexicon;

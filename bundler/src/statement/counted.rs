@@ -1,7 +1,7 @@
 //! Whether PostgreSQL can count the rows of a statement in the statement itself: as a part of a `WITH`, from which they are selected. So they
 //! are counted where nobody can look at a result before the transaction has ended.
 
-use super::{Dialect, lex, lex::Kind, masked::MaskedStatement, tokens::Tokens, trim};
+use super::{Dialect, lex::Kind, masked::MaskedStatement, tokens::Tokens, trim};
 use crate::placeholder;
 
 /// Statements that change rows.
@@ -12,7 +12,7 @@ const SELECTS: [&str; 3] = ["SELECT", "VALUES", "TABLE"];
 /// Why the rows cannot be counted, and what helps; `None` where they can. Of what is no statement nothing is said.
 pub(crate) fn why_not(text: &str, dialect: Dialect) -> Option<(&'static str, &'static str)> {
     let masked = MaskedStatement::new(text, placeholder::scan(text).0);
-    let all = lex::lex(&masked.text, dialect).ok()?;
+    let all = dialect.lex(&masked.text).ok()?;
     let mut tokens = Tokens::new(&masked, all);
     trim(&mut tokens);
     let end = tokens.significant().next_back().filter(|&last| tokens.is_sign(Some(last), b';'));

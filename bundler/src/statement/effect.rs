@@ -3,10 +3,7 @@
 use millrace_core::app::{Execute, Part, Statement};
 use millrace_languages::{Form, Language};
 
-use super::{
-    Dialect, Substitution, TableSet, Tables, compile,
-    lex::{Kind, lex},
-};
+use super::{Dialect, Substitution, TableSet, Tables, compile, lex::Kind};
 
 /// What the statements of a tool do to what is there already, as far as the build knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,7 +66,7 @@ pub(crate) fn effect(execute: &Execute, tables: Option<&Tables>, language: Optio
 
 /// Whether a statement of a script only reads, as far as its text tells.
 pub(crate) fn only_reads(text: &str, dialect: Dialect) -> bool {
-    let Ok(tokens) = lex(text, dialect) else { return false };
+    let Ok(tokens) = dialect.lex(text) else { return false };
     // A statement of a tool has no parameters of its own; a number may stand where they do.
     let mut bare = String::with_capacity(text.len());
     for token in tokens {
@@ -127,7 +124,7 @@ fn of_text(statement: &Statement, is_known: bool, dialect: Dialect) -> Effect {
             _ => text.push_str(" x "),
         }
     }
-    let Ok(tokens) = lex(&text, dialect) else { return Effect::Unknown };
+    let Ok(tokens) = dialect.lex(&text) else { return Effect::Unknown };
     let tokens: Vec<_> = tokens.iter().filter(|token| !matches!(token.kind, Kind::Space | Kind::Comment { executable: false })).collect();
     let word =
         |at: usize| tokens.get(at).filter(|token| token.kind == Kind::Word).map(|token| text[token.range.clone()].to_ascii_uppercase());

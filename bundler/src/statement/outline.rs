@@ -4,7 +4,7 @@ use sqlparser::ast::{Expr, SelectItem, SetExpr, Statement as Sql, Value};
 
 use super::{
     dialect::Dialect,
-    lex::{self, Kind, Prefix},
+    lex::{Kind, Prefix},
     literal::{self, Decoded},
     masked::MaskedStatement,
     shown, spelling,
@@ -30,7 +30,7 @@ pub fn outline(text: &str, dialect: Dialect) -> Option<Outline> {
     if text.contains('\0') {
         return None;
     }
-    let all = lex::lex(text, dialect).ok()?;
+    let all = dialect.lex(text).ok()?;
     let masked = MaskedStatement::new(text, vec![Piece::Text(text)]);
     let tokens = Tokens::new(&masked, all);
     let is_refused = |kind: &Kind| matches!(kind, Kind::Parameter | Kind::Comment { executable: true } | Kind::Sign(b';'));

@@ -4,7 +4,7 @@
 //! They are read off the resolved statement. A column that can be of several tables is one of each,
 //! and that is said: the whole tables are needed then. What is not understood is said, too.
 
-use millrace_languages::lex::{self, Kind};
+use millrace_languages::lex::Kind;
 
 use super::{
     Dialect, probe,
@@ -32,7 +32,7 @@ pub fn rights(text: &str, dialect: Dialect, known: &Known) -> Rights {
     if text.len() > MAX_BYTES {
         return Rights::unclear("it is too long");
     }
-    let tokens = match lex::lex(text, dialect) {
+    let tokens = match dialect.lex(text) {
         Ok(tokens) => tokens,
         Err(unread) => return Rights::unclear(unread.clause()),
     };

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use millrace_languages::{
-    lex::{self, Kind, Prefix, Token},
+    lex::{Kind, Prefix, Token},
     postgres::unicode_name,
 };
 use sqlparser::{
@@ -144,7 +144,7 @@ pub(super) fn parse(text: &str, dialect: Dialect) -> Result<Vec<Sql>, (String, O
 
 /// Whether the parser finds the same literals, names and words in a text as the lexer, and no comment.
 pub(super) fn is_read_alike(text: &str, dialect: Dialect) -> bool {
-    let Ok(own) = lex::lex(text, dialect) else { return false };
+    let Ok(own) = dialect.lex(text) else { return false };
     let Ok(theirs) = Tokenizer::new(dialect.parser(), text).tokenize_with_location() else { return false };
     // Where a token of the parser begins, in bytes and in order.
     let mut starts = Vec::with_capacity(theirs.len() + 1);

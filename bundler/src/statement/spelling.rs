@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use millrace_languages::lex::{self, Unread};
+use millrace_languages::lex::Unread;
 
 use super::{dialect::Dialect, masked::MaskedStatement, shown, tokens::Tokens};
 use crate::placeholder::Piece;
@@ -18,7 +18,7 @@ pub(super) fn token<'a>(tokens: &Tokens<'a>, at: usize, dialect: Dialect) -> Cow
 /// # Errors
 /// It cannot be cut.
 pub(super) fn whole(text: &str, dialect: Dialect) -> Result<String, Unread> {
-    let all = lex::lex(text, dialect)?;
+    let all = dialect.lex(text)?;
     let masked = MaskedStatement::new(text, vec![Piece::Text(text)]);
     let tokens = Tokens::new(&masked, all);
     Ok((0..tokens.all.len()).map(|at| token(&tokens, at, dialect)).collect())

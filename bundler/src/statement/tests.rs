@@ -67,7 +67,7 @@ fn every_parameter_is_a_parameter_to_the_database_too() {
                 continue;
             }
             let masked = MaskedStatement::new(&text, pieces);
-            let Ok(all) = lex::lex(&masked.text, dialect) else { continue };
+            let Ok(all) = dialect.lex(&masked.text) else { continue };
             let tokens = Tokens::new(&masked, all);
             let input = Input {
                 name: "x".to_owned(),
@@ -91,7 +91,7 @@ fn every_parameter_is_a_parameter_to_the_database_too() {
             let statement = assemble(lowered.fragments, dialect, Access::Write);
             let binds = statement.parts.iter().filter(|part| matches!(part, Part::Bind(_))).count();
             let finished = statement.text.expect("nothing depends on the call");
-            let again = lex::lex(&finished, dialect).unwrap_or_else(|unclosed| panic!("{text:?} became {finished:?}: {unclosed:?}"));
+            let again = dialect.lex(&finished).unwrap_or_else(|unclosed| panic!("{text:?} became {finished:?}: {unclosed:?}"));
             let parameters = again.iter().filter(|token| token.kind == Kind::Parameter).count();
             assert_eq!(parameters, binds, "{dialect:?}: {text:?} became {finished:?}");
             compiled += usize::from(binds > 0);

@@ -77,16 +77,16 @@ fn what_is_shown_is_read_as_it_was_meant() {
             })
             .collect();
         for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::MySql, Dialect::ClickHouse] {
-            let Ok(all) = lex::lex(&text, dialect) else { continue };
+            let Ok(all) = dialect.lex(&text) else { continue };
             let shown = all_shown(&text, dialect);
             // The same tokens again, blanks and comments aside; a literal may have taken in what continues it.
-            let again = match lex::lex(&shown, dialect) {
+            let again = match dialect.lex(&shown) {
                 Ok(again) => again,
                 // The parser knows no backslash in a name, so the text is not judged.
                 Err(_) if dialect == Dialect::ClickHouse && text.contains('\\') => continue,
                 Err(unread) => panic!("{dialect:?} {text:?} became {shown:?}: {unread:?}"),
             };
-            let count = |tokens: &[lex::Token]| {
+            let count = |tokens: &[millrace_languages::lex::Token]| {
                 let is_counted = |kind: &Kind| {
                     !matches!(kind, Kind::Space | Kind::Comment { .. } | Kind::Sign(_) | Kind::Literal { continues: true, .. })
                 };

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use millrace_languages::lex::{self, Kind};
+use millrace_languages::lex::Kind;
 use sqlparser::ast::{Statement as Sql, Value, ValueWithSpan, Visit as _, Visitor};
 
 use super::{
@@ -34,7 +34,7 @@ pub(crate) fn judge_script(text: &str, dialect: Dialect, rule: &TenantRule) -> R
     if text.len() > MAX_BYTES {
         return Err(unknown("it is too long"));
     }
-    let tokens = lex::lex(text, dialect).map_err(|unread| unknown(&unread.clause()))?;
+    let tokens = dialect.lex(text).map_err(|unread| unknown(&unread.clause()))?;
     if text.contains('\0') || tokens.iter().any(|token| token.kind == Kind::Comment { executable: true }) {
         return Err(unknown("it has a character or a comment that is not understood"));
     }
