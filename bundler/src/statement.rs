@@ -65,7 +65,7 @@ pub use tenant::{TenantRule, TenantTables};
 
 use compiled::{finished, push_text};
 use doubt::Doubts;
-use lower::{Fragment, PlaceholderName};
+use lower::{Fragment, PlaceholderName, Slot};
 use masked::MaskedStatement;
 use probe::Verdict;
 use problem::error;
@@ -162,16 +162,13 @@ fn bind(
     problems.extend(second_statement(&tokens, first));
     problems.extend(takes_no_values(&tokens, first, fragments, dialect));
     let (mut access, mut tables, mut doubt) = (Access::Write, Tables::ALL, None);
-    let words = words::look(&tokens, first, fragments, dialect);
-    let doubts = Doubts { tokens: &tokens, dialect };
+    let (words, doubts) = (words::look(&tokens, first, fragments, dialect), Doubts { tokens: &tokens, dialect });
     // ClickHouse's own words say more than the parser, which knows few of its statements.
     let judge = dialect.facts().judge;
     let reads_by_words = judge == Judge::WordsAndParser && clickhouse::judge(&masked, &lowered, &tokens, &mut problems);
     if problems.is_empty() && judge == Judge::Words {
         let judged = partiql::judge(&tokens, fragments, dialect);
-        (access, tables) = (judged.access, judged.tables);
-        problems.extend(judged.problems);
-        warnings.extend(judged.warnings);
+        (access, tables, problems, warnings) = (judged.access, judged.tables, judged.problems, [warnings, judged.warnings].concat());
     } else if problems.is_empty() {
         match probe::ask(fragments, dialect) {
             Verdict::Understood { misplaced, access: found, tables: named } => {
@@ -184,23 +181,16 @@ fn bind(
                 }
             }
             Verdict::Unknown { error: reason } => {
-                let slots = fragments.iter().filter_map(|fragment| match fragment {
-                    Fragment::Slot { slot, .. } => Some(slot),
-                    _ => None,
-                });
-                let mut values = 0;
-                for slot in slots {
-                    values += 1;
-                    problems.extend(position::likely(&tokens, slot.token).map(|place| slot.misplaced(place)));
-                }
+                let slots = slots(fragments);
+                let likely = |slot: &&Slot| position::likely(&tokens, slot.token).map(|place| slot.misplaced(place));
+                problems.extend(slots.iter().filter_map(likely));
                 let has_env = fragments.iter().any(|fragment| matches!(fragment, Fragment::Env(_)));
                 // Of `ALTER … DELETE` and `UPDATE`, which every ClickHouse has, the parser knows nothing.
                 let is_mutation = judge == Judge::WordsAndParser && tokens.is_word(Some(first), "ALTER");
                 let is_known = judge == Judge::WordsAndParser || words.surely_reads;
                 if !is_known && !words.is_command {
-                    let reason = if has_env { "the text of a variable can be anything" } else { reason.as_str() };
-                    doubt = Some(doubts.of_statement(&words, reason));
-                } else if values > 0 && !has_env && !is_mutation {
+                    doubt = Some(doubts.of_statement(&words, if has_env { "the text of a variable can be anything" } else { &reason }));
+                } else if !slots.is_empty() && !has_env && !is_mutation {
                     warnings.push(doubts.unchecked(&reason, is_known));
                 }
             }
@@ -214,18 +204,32 @@ fn bind(
     if let Some(rule) = tenant.filter(|_| problems.is_empty()) {
         problems = tenant::check(&tokens, &lowered, dialect, rule);
     }
+    sort(&mut problems);
     if !problems.is_empty() {
-        problems.sort_by_key(|problem| (problem.range.start, problem.range.end));
         return Err(problems);
     }
-    warnings.sort_by_key(|warning| (warning.range.start, warning.range.end));
-    // The words say more than the parser, and a statement that writes writes something.
+    sort(&mut warnings);
+    settle_writes(access, &mut tables);
+    Ok(Compiled { statement: assemble(lowered.fragments, dialect, access), tables, doubt, warnings })
+}
+
+/// The words say more than the parser, and a statement that writes writes something.
+fn settle_writes(access: Access, tables: &mut Tables) {
     if access.reads() {
         tables.writes = TableSet::default();
     } else if tables.writes.is_empty() {
         tables.writes = TableSet::All;
     }
-    Ok(Compiled { statement: assemble(lowered.fragments, dialect, access), tables, doubt, warnings })
+}
+
+/// Puts problems in the order of the text.
+fn sort(problems: &mut [Problem]) {
+    problems.sort_by_key(|problem| (problem.range.start, problem.range.end));
+}
+
+/// Where values stand.
+fn slots(fragments: &[Fragment]) -> Vec<&Slot> {
+    fragments.iter().filter_map(|fragment| if let Fragment::Slot { slot, .. } = fragment { Some(slot) } else { None }).collect()
 }
 
 /// Removes the space around a statement.
