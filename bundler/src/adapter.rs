@@ -106,7 +106,8 @@ pub(crate) struct UsedAdapter {
     pub(crate) language: Option<Language>,
     /// `options.read_only`
     pub(crate) read_only: bool,
-    /// How many values its connector takes in one statement, where that is less than the language's databases take.
+    /// How many values its connector takes in one statement, where that is less than the language's
+    /// databases take.
     pub(crate) max_values: Option<u32>,
 }
 
@@ -205,7 +206,8 @@ fn connector_of(settings: &Node) -> Option<&str> {
     settings.text_at("connector").map(str::trim)
 }
 
-/// The settings that hold on the host that the app is built for: the adapter's own, or its `fallback`.
+/// The settings that hold on the host that the app is built for: the adapter's own, or its
+/// `fallback`.
 fn on_this_host<'d>(compiler: &mut Compiler<'_>, document: &'d Document) -> &'d Node {
     let root = &document.root;
     let (Some(fallback), Some(connector)) = (root.at("fallback"), connector_of(root)) else { return root };
@@ -235,7 +237,8 @@ fn like(connector: &Connector) -> Vec<&'static str> {
     others.map(|other| other.name).collect()
 }
 
-/// The D1 database that stands in for a file which the target does not have: its connector, and its connection string.
+/// The D1 database that stands in for a file which the target does not have: its connector, and its
+/// connection string.
 fn bound(
     compiler: &Compiler<'_>,
     name: &str,
@@ -310,7 +313,8 @@ fn supported(compiler: &mut Compiler<'_>, document: &Document, settings: &Node, 
     false
 }
 
-/// The connector of servers whose URL stands where a file is meant, and the URL's scheme. Hyperterse has one name for both.
+/// The connector of servers whose URL stands where a file is meant, and the URL's scheme.
+/// Hyperterse has one name for both.
 fn server_of(connector: &Connector, connection_string: &EnvTemplate) -> Option<(&'static Connector, &'static str)> {
     let Some(EnvPart::Text(start)) = connection_string.0.first() else { return None };
     server_at(connector, start)
@@ -416,7 +420,8 @@ fn seed(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Option
 }
 
 impl Adapters {
-    /// The adapter that a tool names. `None` where there is none, or where its file is wrong; both have been said.
+    /// The adapter that a tool names. `None` where there is none, or where its file is wrong; both
+    /// have been said.
     pub(crate) fn find(&mut self, compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Option<UsedAdapter> {
         let name = node.text()?;
         let Some(known) = self.known.get(name) else {
@@ -508,8 +513,8 @@ impl Adapters {
         }
     }
 
-    /// Notes adapters that no tool uses and no script names. Not before the app's mistakes are mended: a tool that could not be read may
-    /// use any.
+    /// Notes adapters that no tool uses and no script names. Not before the app's mistakes are
+    /// mended: a tool that could not be read may use any.
     pub(crate) fn warn_unused(&self, compiler: &mut Compiler<'_>, scripts: &[Script]) {
         if compiler.findings.has_errors() {
             return;

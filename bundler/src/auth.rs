@@ -86,7 +86,8 @@ pub(crate) static API_KEY: Record = Record {
 const ONE_OR_MORE: Shape = Shape::OneOf(&[Shape::Text, Shape::List(&Shape::Text)]);
 
 impl Compiler<'_> {
-    /// Reads an `auth` block. One that is wrong, which has been said, stands for any: what else the app says of callers may be right.
+    /// Reads an `auth` block. One that is wrong, which has been said, stands for any: what else the
+    /// app says of callers may be right.
     pub(crate) fn auth(&mut self, document: &Document, node: &Node) -> Auth {
         self.auth_of(document, node).unwrap_or_else(|| Auth::Any(Vec::new()))
     }
@@ -189,7 +190,8 @@ impl Compiler<'_> {
         Policy { value: Literal(value.into()), templates }
     }
 
-    /// A value of a policy, without the strings that must be filled in. `pointer` is the JSON pointer to it.
+    /// A value of a policy, without the strings that must be filled in. `pointer` is the JSON
+    /// pointer to it.
     fn policy_value(
         &mut self,
         document: &Document,

@@ -1,5 +1,6 @@
-//! How clients find out where to sign in, and which scopes there are: `server.resource`, `server.authorization_servers`, `server.scopes`,
-//! `server.sign_in`, `require_scope`, `tools.visible`.
+//! How clients find out where to sign in, and which scopes there are: `server.resource`,
+//! `server.authorization_servers`, `server.scopes`, `server.sign_in`, `require_scope`,
+//! `tools.visible`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -100,8 +101,8 @@ pub(crate) fn resource_url(compiler: &mut Compiler<'_>, document: &Document) -> 
     Some(url(compiler, document, node, "`server.resource`", help, check_resource))
 }
 
-/// Reads what the root file says of sign-in, once all that requires scopes is known; and the `auth` of prompts and resources, where one of
-/// them requires a scope.
+/// Reads what the root file says of sign-in, once all that requires scopes is known; and the `auth`
+/// of prompts and resources, where one of them requires a scope.
 pub(crate) fn read(
     compiler: &mut Compiler<'_>,
     root: &RootSettings,
@@ -190,8 +191,8 @@ fn sign_in(
     if is_required { SignIn::Required } else { SignIn::PerTool }
 }
 
-/// What of an app is open to callers without credentials, as far as that is known: what a script lets in is not. The tools `search` and
-/// `execute` are as open as what they find and call.
+/// What of an app is open to callers without credentials, as far as that is known: what a script
+/// lets in is not. The tools `search` and `execute` are as open as what they find and call.
 fn open_parts(tools: &[Tool], prompts: &[Prompt], resources: &[Resource]) -> Vec<String> {
     let is_open = |tool: &Tool| tool.auth.as_ref().is_none_or(Auth::is_open);
     let is_open_at = |place: u32| tools.get(place as usize).is_some_and(is_open);
@@ -234,7 +235,8 @@ fn named(parts: &[String]) -> String {
     }
 }
 
-/// Where an app asks callers to sign in, and why, in a sentence; `None` where nothing in it can tell who calls.
+/// Where an app asks callers to sign in, and why, in a sentence; `None` where nothing in it can
+/// tell who calls.
 #[must_use]
 pub fn sign_in_summary(app: &App) -> Option<String> {
     let Authorization { sign_in, entrances, .. } = &app.authorization;
@@ -252,10 +254,12 @@ pub fn sign_in_summary(app: &App) -> Option<String> {
     })
 }
 
-/// Adds what is known only of a whole app: the scopes of all of it, and to the entries of its tools what they demand of their callers.
+/// Adds what is known only of a whole app: the scopes of all of it, and to the entries of its tools
+/// what they demand of their callers.
 ///
-/// The entries have it as [OpenAI's clients read it](https://developers.openai.com/apps-sdk/build/auth): they sign in to a tool that says so,
-/// and to no other. An app that tells clients not where to sign in says nothing.
+/// The entries have it as [OpenAI's clients read
+/// it](https://developers.openai.com/apps-sdk/build/auth): they sign in to a tool that says so, and
+/// to no other. An app that tells clients not where to sign in says nothing.
 pub(crate) fn describe(app: &mut App) {
     app.authorization.scopes = scopes_of_app(app).into_iter().map(str::to_owned).collect();
     if app.authorization.resource.is_none() {
@@ -267,7 +271,8 @@ pub(crate) fn describe(app: &mut App) {
     }
 }
 
-/// What a tool demands of its callers. Nothing is said of one that takes something else than tokens.
+/// What a tool demands of its callers. Nothing is said of one that takes something else than
+/// tokens.
 fn security_schemes(app: &App, tool: &Tool) -> Vec<Value> {
     let authorization = &app.authorization;
     let oauth =
@@ -339,7 +344,8 @@ fn resource(
     Some(ProtectedResource { url, authorization_servers: issuers, scopes })
 }
 
-/// The issuers whose tokens let callers in, each once: where clients sign in, unless the app says otherwise.
+/// The issuers whose tokens let callers in, each once: where clients sign in, unless the app says
+/// otherwise.
 fn issuers_of(auths: &[&Auth]) -> Vec<EnvTemplate> {
     let mut issuers = Vec::new();
     for entry in auths.iter().flat_map(|auth| auth.entries()) {

@@ -131,7 +131,8 @@ fn counts_only(statement: &Statement) -> bool {
         && !texts().any(|text| text.contains("RETURNING"))
 }
 
-/// The `LIMIT` at the end of a statement: its number, or the greatest value of the input in its place.
+/// The `LIMIT` at the end of a statement: its number, or the greatest value of the input in its
+/// place.
 fn row_limit(statement: &Statement, tool: &Tool) -> Option<u64> {
     static LIMIT: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"(?i)\sLIMIT\s+(\d+|\x00(\d+)\x00)(?:\s+OFFSET\s+(?:\d+|\x00\d+\x00))?[\s;]*$").ok());

@@ -1,6 +1,8 @@
-//! What clients do to an app: `check` warns of each construct that a client does not take, by the table in `clients/table.rs`.
+//! What clients do to an app: `check` warns of each construct that a client does not take, by the
+//! table in `clients/table.rs`.
 //!
-//! Only what authors write is looked at. What Millrace writes itself is made so that every client takes it.
+//! Only what authors write is looked at. What Millrace writes itself is made so that every client
+//! takes it.
 
 use millrace_core::{
     Json,
@@ -44,8 +46,9 @@ pub const fn names() -> &'static [&'static str] {
     NAMES
 }
 
-/// What a construct costs, as a clause: what it is, what happens, and in which clients. `amount` is how much of it there is, where clients
-/// take a part. `None` where no client is known to mind it; of output schemas fewer do.
+/// What a construct costs, as a clause: what it is, what happens, and in which clients. `amount` is
+/// how much of it there is, where clients take a part. `None` where no client is known to mind it;
+/// of output schemas fewer do.
 ///
 /// ```
 /// use millrace_bundler::clients::{Construct, cost};
@@ -63,7 +66,8 @@ pub fn cost(construct: Construct, amount: u64, is_output: bool) -> Option<String
 }
 
 impl Compiler<'_> {
-    /// Warns of a value that is greater than what selected clients take. `place` is where it was set.
+    /// Warns of a value that is greater than what selected clients take. `place` is where it was
+    /// set.
     fn client_limit(&mut self, place: &str, construct: Construct, exceeds: impl Fn(&Row) -> bool, detail: impl Fn(&Row) -> String) {
         let rows: Vec<&Row> = self.clients.rows(construct).into_iter().filter(|row| exceeds(row)).collect();
         if rows.is_empty() {

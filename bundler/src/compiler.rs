@@ -51,7 +51,8 @@ pub(crate) struct Compiler<'a> {
     pub(crate) clients: Selection,
     /// The file of each tool, by the tool's name.
     pub(crate) tool_files: BTreeMap<String, String>,
-    /// The schema of what the presenter of each tool makes of its result, by the tool's name; clients see less exact ones.
+    /// The schema of what the presenter of each tool makes of its result, by the tool's name;
+    /// clients see less exact ones.
     pub(crate) presented: BTreeMap<String, serde_json::Value>,
     /// How long the app's answers can be, once that is known.
     pub(crate) sizes: Option<Sizes>,
@@ -107,7 +108,8 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Reads a YAML file and checks it against its table. What is wrong in it is taken out; `None` where nothing can be read.
+    /// Reads a YAML file and checks it against its table. What is wrong in it is taken out; `None`
+    /// where nothing can be read.
     pub(crate) fn document(&mut self, path: &str, record: &'static Record) -> Option<Document> {
         let mut document = self.unchecked(path)?;
         check(&mut document, record, CheckMode::strict(self.imported), &mut self.findings);

@@ -59,7 +59,8 @@ impl ContextBlock {
     }
 }
 
-/// Reads the context of a tool from its blocks, the root's first. `scope` knows the tool's `auth`; the shape becomes what `ctx` has.
+/// Reads the context of a tool from its blocks, the root's first. `scope` knows the tool's `auth`;
+/// the shape becomes what `ctx` has.
 pub(crate) fn read(
     compiler: &mut Compiler<'_>,
     blocks: &[ContextBlock],

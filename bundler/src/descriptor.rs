@@ -1,4 +1,5 @@
-//! The entries of `tools/list`, `prompts/list` and the resource lists, as JSON text. Members always come in the same order.
+//! The entries of `tools/list`, `prompts/list` and the resource lists, as JSON text. Members always
+//! come in the same order.
 
 use serde_json::{Map, Value, json};
 
@@ -28,7 +29,8 @@ pub(crate) struct ToolEntry<'a> {
     pub(crate) shows: Option<u32>,
 }
 
-/// The most characters of a result that Claude Code shows a model, whatever a tool says; `_meta` with this name raises it from 50,000.
+/// The most characters of a result that Claude Code shows a model, whatever a tool says; `_meta`
+/// with this name raises it from 50,000.
 const MOST_SHOWN: (&str, u32) = ("anthropic/maxResultSizeChars", 500_000);
 
 /// The entry of a tool.
@@ -67,8 +69,8 @@ pub(crate) fn tool(entry: &ToolEntry<'_>) -> String {
     Value::Object(object).to_string()
 }
 
-/// Adds what a tool demands of its callers to its entry: as a member of its own, and in `_meta` for clients whose SDK drops what the protocol
-/// does not know.
+/// Adds what a tool demands of its callers to its entry: as a member of its own, and in `_meta` for
+/// clients whose SDK drops what the protocol does not know.
 pub(crate) fn add_security_schemes(descriptor: &mut String, schemes: Vec<Value>) {
     // The bundler wrote it.
     let Ok(mut object) = serde_json::from_str::<Map<String, Value>>(descriptor) else { return };

@@ -30,7 +30,8 @@ pub struct Diagnostic {
     pub help: Option<String>,
 }
 
-/// A problem inside one text (a statement, an expression, a placeholder), before it is known where the text stands in its file.
+/// A problem inside one text (a statement, an expression, a placeholder), before it is known where
+/// the text stands in its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// How bad it is.

@@ -13,8 +13,8 @@
 //! literal    = number | string | "true" | "false" | "null" | "[" [ literal { "," literal } ] "]"
 //! ```
 //!
-//! Where [CEL](https://cel.dev) has the same thing, it is written and means the same. `not a == b` is refused: readers disagree about what it
-//! means. `not (a == b)` says it.
+//! Where [CEL](https://cel.dev) has the same thing, it is written and means the same. `not a == b`
+//! is refused: readers disagree about what it means. `not (a == b)` says it.
 
 use millrace_core::{
     Json,
@@ -48,7 +48,8 @@ pub(crate) struct Parsed {
     pub(crate) problems: Vec<Problem>,
 }
 
-/// Parses an expression and looks whether its paths lead anywhere and its operators fit their types.
+/// Parses an expression and looks whether its paths lead anywhere and its operators fit their
+/// types.
 pub(crate) fn parse(text: &str, scope: &PathScope) -> Parsed {
     let tokens = match token::tokens(text) {
         Ok(tokens) => tokens,

@@ -1,7 +1,7 @@
 //! The tables of the app format: every key of every file, its type, its meaning, its default.
 //!
-//! One table is read by [`check`] (which finds unknown keys and wrong types), by the editor schemas and by the reference in
-//! [`schema`](crate::schema): they cannot drift apart.
+//! One table is read by [`check`] (which finds unknown keys and wrong types), by the editor schemas
+//! and by the reference in [`schema`](crate::schema): they cannot drift apart.
 
 mod check;
 mod unit;
@@ -37,8 +37,8 @@ pub(crate) struct Field {
     pub(crate) required: bool,
     /// Whether it can be used.
     pub(crate) status: KeyStatus,
-    /// Its texts are templates: what reads them fills their placeholders in, or refuses them. Those of every other key are refused by
-    /// [`check`], so that no key can forget it.
+    /// Its texts are templates: what reads them fills their placeholders in, or refuses them. Those
+    /// of every other key are refused by [`check`], so that no key can forget it.
     pub(crate) filled: bool,
 }
 

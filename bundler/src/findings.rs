@@ -4,7 +4,8 @@ use std::{ops::Range, path::Path};
 
 use crate::{Diagnostic, Severity, source::Source};
 
-/// The most diagnostics of one run. Placing one costs as much as its text is long; a file made to be wrong must not take for ever.
+/// The most diagnostics of one run. Placing one costs as much as its text is long; a file made to
+/// be wrong must not take for ever.
 const MAX: usize = 1000;
 
 /// The longest message, in characters: names in it are the author's.
@@ -91,7 +92,8 @@ impl Findings {
     }
 }
 
-/// Whether it is a warning about a package: its author is somebody else, and nothing about it can be changed here.
+/// Whether it is a warning about a package: its author is somebody else, and nothing about it can
+/// be changed here.
 fn is_of_package(severity: Severity, file: &Path) -> bool {
     severity == Severity::Warning && file.components().any(|part| part.as_os_str() == "node_modules")
 }

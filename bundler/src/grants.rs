@@ -1,7 +1,8 @@
 //! The rights that an app's statements need in its databases, for `millrace grants`.
 //!
-//! Adapters that log in alike are one section. What their tools, scripts, audits and records of calls need is merged; each right knows who needs
-//! it. What is not known, such as the text of a variable that is not set, is noted with its place, and never left out silently.
+//! Adapters that log in alike are one section. What their tools, scripts, audits and records of
+//! calls need is merged; each right knows who needs it. What is not known, such as the text of a
+//! variable that is not set, is noted with its place, and never left out silently.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,7 +50,8 @@ pub struct Asked<'a> {
     pub role: Option<&'a str>,
 }
 
-/// The sections of an app, by the first of their adapters. `found` has what the databases said, by [`Section::index`].
+/// The sections of an app, by the first of their adapters. `found` has what the databases said, by
+/// [`Section::index`].
 #[must_use]
 pub fn sections(asked: &Asked<'_>, found: &BTreeMap<usize, Found>) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
@@ -121,7 +123,8 @@ impl Section {
     }
 }
 
-/// The dialect of an adapter whose server has rights that statements grant, and whose statements are understood well enough.
+/// The dialect of an adapter whose server has rights that statements grant, and whose statements
+/// are understood well enough.
 fn dialect_of(adapter: &Adapter) -> Option<Dialect> {
     find(&adapter.connector)?.language.dialect().filter(|dialect| dialect.facts().rights.is_some())
 }
@@ -131,15 +134,17 @@ fn login_of(adapter: &Adapter) -> Vec<&(String, EnvTemplate)> {
     adapter.options.iter().filter(|(name, _)| matches!(name.as_str(), "database" | "secret_arn" | "user")).collect()
 }
 
-/// The database of ClickHouse that a table is of where a statement names none: the one of the adapter. `None` where the user's is meant, where a
-/// variable is not set, and where the caller decides.
+/// The database of ClickHouse that a table is of where a statement names none: the one of the
+/// adapter. `None` where the user's is meant, where a variable is not set, and where the caller
+/// decides.
 fn database_of(adapter: &Adapter, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     let is_of_adapter = dialect_of(adapter).and_then(|dialect| dialect.facts().rights).is_some_and(|rights| rights.is_of_adapters_database);
     if !is_of_adapter || adapter.databases.is_some() {
         return None;
     }
     let text = |template: &EnvTemplate| {
-        // What may stand for a secret has no database in it: a connection string that ends with one is not known.
+        // What may stand for a secret has no database in it: a connection string that ends with one
+        // is not known.
         let part = |part: &EnvPart| match part {
             EnvPart::Text(text) => Some(text.clone()),
             EnvPart::Env(name) => variable(name),

@@ -1,8 +1,9 @@
 //! Characters that a model reads and a person does not see, in the texts of an app.
 //!
-//! Descriptions, instructions and prompts are instructions to a model. Tag characters and bidi controls in them serve nothing but to hide
-//! one: they are mistakes. Zero-width characters may have come with a copied text, and isolates that are closed belong to texts in Hebrew
-//! and Arabic: they are pointed out.
+//! Descriptions, instructions and prompts are instructions to a model. Tag characters and bidi
+//! controls in them serve nothing but to hide one: they are mistakes. Zero-width characters may
+//! have come with a copied text, and isolates that are closed belong to texts in Hebrew and Arabic:
+//! they are pointed out.
 
 use std::ops::Range;
 
@@ -50,7 +51,8 @@ pub(crate) fn find(text: &str) -> Option<Problem> {
     Some(Problem { severity, range, message, help: Some(help.to_owned()) })
 }
 
-/// How many bytes the flag of a region has at the start of a text: a black flag, a few tags, and the tag that ends them. 0 if it is no such flag.
+/// How many bytes the flag of a region has at the start of a text: a black flag, a few tags, and
+/// the tag that ends them. 0 if it is no such flag.
 fn flag(text: &str) -> usize {
     let is_tag = |c: char| matches!(c, '\u{e0030}'..='\u{e0039}' | '\u{e0061}'..='\u{e007a}');
     let tags = text.chars().skip(1).take_while(|c| is_tag(*c)).count();
@@ -77,8 +79,8 @@ fn has_balanced_isolates(text: &str) -> bool {
     })
 }
 
-/// How bad a character is after another one; `None` where it can be seen, or joins what needs to be joined. `is_balanced`: the isolates of
-/// the text are.
+/// How bad a character is after another one; `None` where it can be seen, or joins what needs to be
+/// joined. `is_balanced`: the isolates of the text are.
 fn severity(character: char, before: Option<char>, is_balanced: bool) -> Option<Severity> {
     let is_ideograph = |c: char| matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}');
     let is_joined = |c: char| matches!(c, '\u{600}'..='\u{1fff}' | '\u{2190}'..='\u{2bff}' | '\u{a800}'..='\u{abff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}');
@@ -100,7 +102,8 @@ fn severity(character: char, before: Option<char>, is_balanced: bool) -> Option<
 
 /// Notes what is hidden in the texts of a document.
 pub(crate) fn check(document: &Document, findings: &mut Findings) {
-    // Most files need no look at their texts: what is hidden there is written out, or escaped in double quotes.
+    // Most files need no look at their texts: what is hidden there is written out, or escaped in
+    // double quotes.
     let text = &document.source.text;
     if !text.is_ascii() || text.contains("\\u") || text.contains("\\U") || text.contains("\\x") {
         below(document, &document.root, findings);

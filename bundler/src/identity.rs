@@ -1,4 +1,5 @@
-//! What clients see of the server itself: `server.title`, `server.website`, `server.icons`, and the digest of what the lists show.
+//! What clients see of the server itself: `server.title`, `server.website`, `server.icons`, and the
+//! digest of what the lists show.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use millrace_core::{
@@ -64,7 +65,8 @@ fn is_web_address(text: &str) -> bool {
     rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/')) && !text.contains(|c: char| c.is_whitespace() || c.is_control())
 }
 
-/// A digest of what clients keep by the version: the lists, and the instructions. Empty where the author's version has a build part.
+/// A digest of what clients keep by the version: the lists, and the instructions. Empty where the
+/// author's version has a build part.
 pub(crate) fn surface(app: &App) -> String {
     if app.version.contains('+') {
         return String::new();

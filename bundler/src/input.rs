@@ -149,7 +149,8 @@ impl Compiler<'_> {
             input.allowed = self.values(document, node.at("enum"), &input, path, "enum");
             self.examples(document, node, &input, path);
             input.default = self.default_value(document, node, &input, path);
-            // Clients see an input that they may leave out: no type that all of them know has `null`.
+            // Clients see an input that they may leave out: no type that all of them know has
+            // `null`.
             if input.nullable && !input.optional && node.entry("default").is_none() && !name.is_empty() {
                 input.default = Some(Literal(serde_json::Value::Null));
             }
@@ -295,8 +296,8 @@ impl Compiler<'_> {
     }
 }
 
-/// Whether what an author writes for an input fits it, as far as a literal and the type of a placeholder tell; else what is wrong, and how to
-/// mend it.
+/// Whether what an author writes for an input fits it, as far as a literal and the type of a
+/// placeholder tell; else what is wrong, and how to mend it.
 pub(crate) fn fits(node: &Node, input: &Input, scope: &PathScope, path: &str) -> Result<(), (String, String)> {
     if let Some(text) = node.text()
         && let (pieces, problems) = placeholder::scan(text)

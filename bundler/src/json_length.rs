@@ -1,6 +1,7 @@
 //! How long the JSON of a value can be that a JSON Schema describes.
 //!
-//! A character counts as one byte: text of other scripts than the Latin one, and escapes, are longer. `limits.output` is what holds then.
+//! A character counts as one byte: text of other scripts than the Latin one, and escapes, are
+//! longer. `limits.output` is what holds then.
 
 use std::cell::Cell;
 
@@ -101,7 +102,8 @@ impl Measure<'_> {
     /// A value of one type.
     fn kind(&self, kind: &Json, schema: &Map<String, Json>, path: &str, depth: usize, rows: Option<u64>) -> Result<u64, Unbounded> {
         let unbounded = |why| Err(Unbounded { path: path.to_owned(), why });
-        // Here, so that a type with another keyword beside it is not unbounded for what the other one bounds.
+        // Here, so that a type with another keyword beside it is not unbounded for what the other
+        // one bounds.
         let chosen = schema.get("enum").and_then(Json::as_array).map(|values| values.iter().map(length).max().unwrap_or(0));
         if let Some(chosen) = chosen.or_else(|| schema.get("const").map(length)) {
             return Ok(chosen);

@@ -1,7 +1,7 @@
 //! The bundler: an app folder in, diagnostics and a compiled [`App`] out.
 //!
-//! It runs at build time only and never stops at the first problem: every mistake of the folder is a [`Diagnostic`] with
-//! its place and its remedy.
+//! It runs at build time only and never stops at the first problem: every mistake of the folder is
+//! a [`Diagnostic`] with its place and its remedy.
 
 use std::{
     collections::BTreeMap,
@@ -78,12 +78,14 @@ pub use terminal::printable;
 pub struct Options {
     /// The connectors that the target has; any other is a mistake of the app.
     pub connectors: Vec<String>,
-    /// The D1 databases that are bound to the target. One with an adapter's name in capitals, `MAIN`, stands in for its `sqlite` where the
-    /// target has no files.
+    /// The D1 databases that are bound to the target. One with an adapter's name in capitals,
+    /// `MAIN`, stands in for its `sqlite` where the target has no files.
     pub d1_bindings: Vec<String>,
-    /// The clients that `check` looks for, by their [names](clients::names); none: those of `clients` in the root file.
+    /// The clients that `check` looks for, by their [names](clients::names); none: those of
+    /// `clients` in the root file.
     pub clients: Vec<String>,
-    /// Whether the target is a Worker: it has bindings such as Hyperdrives, and trusts no certificates but those of the platform's list.
+    /// Whether the target is a Worker: it has bindings such as Hyperdrives, and trusts no
+    /// certificates but those of the platform's list.
     pub is_worker: bool,
 }
 
@@ -104,13 +106,16 @@ pub struct Report {
     pub tenants: Vec<AdapterTenant>,
     /// What `millrace.lock` says; `None` where there is none, or it cannot be read.
     pub lock: Option<Lock>,
-    /// The tools that have a statement, by name: what `millrace check --connect` asks their databases about.
+    /// The tools that have a statement, by name: what `millrace check --connect` asks their
+    /// databases about.
     pub statements: Vec<ToolStatement>,
-    /// Where the statements of each tool stand, in order, by the tool's name: `app/tools/x/config.yaml:3:12`.
+    /// Where the statements of each tool stand, in order, by the tool's name:
+    /// `app/tools/x/config.yaml:3:12`.
     pub places: BTreeMap<String, Vec<String>>,
     /// The statements of scripts, and where one is not written out.
     pub scripted: Vec<ScriptStatement>,
-    /// How long the app's answers can be; `None` where a mistake other than an exceeded `budget` was found.
+    /// How long the app's answers can be; `None` where a mistake other than an exceeded `budget`
+    /// was found.
     pub sizes: Option<Sizes>,
     /// How large the scripts are, in the order in which they are loaded.
     pub script_sizes: Vec<ScriptSize>,
@@ -119,9 +124,11 @@ pub struct Report {
 /// How large a script is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScriptSize {
-    /// The entry's path below the app's folder; [`Script::SHARED_PATH`](millrace_core::app::Script::SHARED_PATH) for what others share.
+    /// The entry's path below the app's folder;
+    /// [`Script::SHARED_PATH`](millrace_core::app::Script::SHARED_PATH) for what others share.
     pub path: String,
-    /// The bytes of each package, and of each module of Node, in its program, by name; those of the app's own files have the name `""`.
+    /// The bytes of each package, and of each module of Node, in its program, by name; those of the
+    /// app's own files have the name `""`.
     pub packages: BTreeMap<String, u64>,
     /// What loading it took; `None` where it was not loaded.
     pub load: Option<LoadCost>,
@@ -160,13 +167,15 @@ pub struct Origin {
     pub place: String,
 }
 
-/// Compiles an app folder. The same folder gives the same report, whatever order the file system lists it in.
+/// Compiles an app folder. The same folder gives the same report, whatever order the file system
+/// lists it in.
 #[must_use]
 pub fn bundle(folder: &Path, options: &Options) -> Report {
     bundle_with(folder, options, None)
 }
 
-/// Compiles an app folder, and evaluates the modules of its scripts once: what cannot be loaded is an error like any other.
+/// Compiles an app folder, and evaluates the modules of its scripts once: what cannot be loaded is
+/// an error like any other.
 #[must_use]
 pub fn bundle_and_load(folder: &Path, options: &Options, loader: &dyn ScriptLoader) -> Report {
     bundle_with(folder, options, Some(loader))

@@ -1,4 +1,5 @@
-//! References to scripts: `./x.ts#name` in a file of the app, a [`ScriptRef`] in the bundle. Each script is linked once.
+//! References to scripts: `./x.ts#name` in a file of the app, a [`ScriptRef`] in the bundle. Each
+//! script is linked once.
 
 use std::{ops::Range, path::Path};
 
@@ -35,14 +36,16 @@ pub(crate) fn is_script(name: &str) -> bool {
 }
 
 impl Compiler<'_> {
-    /// The function that a text such as `./x.ts#name` means in the folder `base`. `./` and `../` are relative to that folder; a bare path
-    /// is so too where there is such a file, else it is relative to the app's folder.
+    /// The function that a text such as `./x.ts#name` means in the folder `base`. `./` and `../`
+    /// are relative to that folder; a bare path is so too where there is such a file, else it is
+    /// relative to the app's folder.
     pub(crate) fn script(&mut self, document: &Document, node: &Node, base: &str) -> Option<ScriptRef> {
         let (path, export) = self.located(document, node, base)?;
         self.export(&document.source, node.range.clone(), &path, export)
     }
 
-    /// The functions of a script of `middleware`: its default export, or the one after `#`, and its export `after`. It has at least one.
+    /// The functions of a script of `middleware`: its default export, or the one after `#`, and its
+    /// export `after`. It has at least one.
     pub(crate) fn middleware_script(
         &mut self,
         document: &Document,
@@ -168,7 +171,8 @@ fn reference_like(reference: &str, name: &str) -> String {
     }
 }
 
-/// The script of a folder that plays a part by its name: one with the very stem first, else the first whose name `fits`.
+/// The script of a folder that plays a part by its name: one with the very stem first, else the
+/// first whose name `fits`.
 pub(crate) fn by_convention<'a>(names: &'a [String], exact: &str, fits: impl Fn(&str) -> bool) -> Option<&'a str> {
     let mut scripts = names.iter().filter(|name| is_script(name));
     let same = scripts.clone().find(|name| stem(name).eq_ignore_ascii_case(exact));

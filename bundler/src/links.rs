@@ -60,7 +60,8 @@ pub(crate) struct LinkedScript {
 }
 
 impl Links {
-    /// The parts of the app that the scripts name, each place once for each script that it is part of.
+    /// The parts of the app that the scripts name, each place once for each script that it is part
+    /// of.
     pub(crate) fn take_named(&mut self) -> Vec<ScriptReference> {
         std::mem::take(&mut self.named)
     }
@@ -75,8 +76,8 @@ impl Links {
         std::mem::take(&mut self.waits)
     }
 
-    /// Takes up what a script uses of `Intl`, before the script itself has its place: what it uses is evaluated first. Gives what the app does
-    /// not have.
+    /// Takes up what a script uses of `Intl`, before the script itself has its place: what it uses
+    /// is evaluated first. Gives what the app does not have.
     pub(crate) fn uses_intl(&mut self, used: IntlUse) -> Vec<Diagnostic> {
         let intl = self.intl.get_or_insert_with(|| {
             let listed = self.locales.as_deref().unwrap_or_default();

@@ -1,4 +1,5 @@
-//! What evaluating the modules of the app's scripts once has shown: a script that cannot be loaded is a mistake of the app.
+//! What evaluating the modules of the app's scripts once has shown: a script that cannot be loaded
+//! is a mistake of the app.
 
 use std::path::Path;
 
@@ -36,7 +37,8 @@ pub(crate) fn check(compiler: &mut Compiler<'_>, scripts: &mut [Script], loader:
         if awaits {
             compiler.findings.push(waits.unwrap_or_else(|| script::waits_somewhere(Path::new(&script.path))));
         }
-        // What packages read there for themselves is not a time that anybody is told: when they were made, or how often they are called.
+        // What packages read there for themselves is not a time that anybody is told: when they
+        // were made, or how often they are called.
         script.loads_without_clock =
             !took.is_empty() && took.iter().all(|taken| taken.what == Ambient::Clock && is_of_package(script, taken.stack.as_deref()));
         if script.loads_without_clock {
@@ -52,7 +54,8 @@ pub(crate) fn check(compiler: &mut Compiler<'_>, scripts: &mut [Script], loader:
     }
 }
 
-/// The innermost call in a file of the app, and the innermost of all: what a package throws, its user has to look at.
+/// The innermost call in a file of the app, and the innermost of all: what a package throws, its
+/// user has to look at.
 fn innermost<'s>(script: &'s Script, stack: &'s str) -> (Option<ScriptCall<'s>>, Option<ScriptCall<'s>>) {
     (script.calls(stack).find(|call| package(call.file).is_none()), script.calls(stack).next())
 }

@@ -1,7 +1,9 @@
-//! `millrace.lock`: what the statements of an app's tools return, as their databases described it when `millrace check --connect --lock` wrote the file.
+//! `millrace.lock`: what the statements of an app's tools return, as their databases described it
+//! when `millrace check --connect --lock` wrote the file.
 //!
-//! What it has of a tool holds for the statement that was described, which it knows by a digest. A statement that has changed since is as good as
-//! one that was never described, and the author is told.
+//! What it has of a tool holds for the statement that was described, which it knows by a digest. A
+//! statement that has changed since is as good as one that was never described, and the author is
+//! told.
 
 use std::collections::BTreeMap;
 
@@ -91,8 +93,9 @@ impl Lock {
         text
     }
 
-    /// What the databases say otherwise than the file of the statements that they were `asked` about: places, and clauses. `all` are those of the app,
-    /// and `described` has what each returns now, by the tool's name.
+    /// What the databases say otherwise than the file of the statements that they were `asked`
+    /// about: places, and clauses. `all` are those of the app, and `described` has what each
+    /// returns now, by the tool's name.
     #[must_use]
     pub fn differences(
         &self,
@@ -135,7 +138,8 @@ fn of_columns(tool: &str, locked: &[Column], now: &[Column]) -> Vec<String> {
             Some(format!("the tool `{tool}` returns the column `{}`, {}, which `{LOCK_FILE}` does not have", column.name, type_of(column)))
         }
         Some(before) if before == *column => None,
-        // What is known of the cells has changed with something else: a view, a table that is not `STRICT`.
+        // What is known of the cells has changed with something else: a view, a table that is not
+        // `STRICT`.
         Some(before) if before.type_name == column.type_name => Some(format!(
             "the values of the column `{}` of the tool `{tool}` are described as {} now, and `{LOCK_FILE}` has {}",
             column.name,
@@ -157,7 +161,8 @@ fn type_of(column: &Column) -> String {
     }
 }
 
-/// The JSON Schema of a result with these columns, by which it is checked. Clients see it as `portable::of_result` has it.
+/// The JSON Schema of a result with these columns, by which it is checked. Clients see it as
+/// `portable::of_result` has it.
 pub(crate) fn schema(columns: &[Column]) -> Value {
     if columns.is_empty() {
         return json!({

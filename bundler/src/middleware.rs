@@ -1,4 +1,5 @@
-//! `middleware`: what runs before a tool, of the root, the folders and the tool itself. Each tool gets one list.
+//! `middleware`: what runs before a tool, of the root, the folders and the tool itself. Each tool
+//! gets one list.
 
 use std::ops::Range;
 
@@ -87,8 +88,8 @@ pub(crate) fn block(document: &Document) -> Option<MiddlewareBlock> {
     document.root.at("middleware").map(|node| MiddlewareBlock { document: document.clone(), node: node.clone() })
 }
 
-/// Reads the middleware of a tool from its blocks, the root's first. `scope` knows the tool's inputs and `auth`; the shape grows by what
-/// the entries add to `ctx`.
+/// Reads the middleware of a tool from its blocks, the root's first. `scope` knows the tool's
+/// inputs and `auth`; the shape grows by what the entries add to `ctx`.
 pub(crate) fn read(
     compiler: &mut Compiler<'_>,
     blocks: &[MiddlewareBlock],
@@ -96,7 +97,8 @@ pub(crate) fn read(
     shape: &mut ContextShape,
     adapters: &mut Adapters,
 ) -> Vec<Middleware> {
-    // The last block that does not inherit; it drops what the blocks from the one before it that does not inherit would have said.
+    // The last block that does not inherit; it drops what the blocks from the one before it that
+    // does not inherit would have said.
     let alone = |blocks: &[MiddlewareBlock]| blocks.iter().rposition(|block| block.node.bool_at("inherit") == Some(false)).unwrap_or(0);
     let (outer, kept) = blocks.split_at(alone(blocks));
     if let Some(block) = kept.first() {

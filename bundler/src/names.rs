@@ -9,7 +9,8 @@ pub(crate) fn is_app_name(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"_-".contains(&b))
 }
 
-/// Whether it fits `^[a-zA-Z][a-zA-Z0-9_-]{0,127}$`: the name of a tool, an adapter, a prompt or a resource.
+/// Whether it fits `^[a-zA-Z][a-zA-Z0-9_-]{0,127}$`: the name of a tool, an adapter, a prompt or a
+/// resource.
 pub(crate) fn is_name(name: &str) -> bool {
     name.len() <= 128
         && name.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -26,12 +27,14 @@ pub(crate) fn is_variable(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// Whether it is a token of [RFC 9110, 5.6.2](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.2): the name of a header field.
+/// Whether it is a token of [RFC 9110,
+/// 5.6.2](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.2): the name of a header field.
 pub(crate) fn is_header_token(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }
 
-/// The name that a tool has by its folder: `Admin/list users` is `admin-list-users`, the tools folder itself `index`.
+/// The name that a tool has by its folder: `Admin/list users` is `admin-list-users`, the tools
+/// folder itself `index`.
 pub(crate) fn from_path(path: &str) -> String {
     let segments = path.split('/').map(str::trim).filter(|segment| !segment.is_empty());
     let names: Vec<String> = segments.map(slug).collect();

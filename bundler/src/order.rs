@@ -7,8 +7,8 @@ use crate::{
     tool,
 };
 
-/// Compiles the app. `None` where there is none; else the app as far as it could be read, which is whole where no finding is an
-/// error.
+/// Compiles the app. `None` where there is none; else the app as far as it could be read, which is
+/// whole where no finding is an error.
 pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
     let root = root::read(compiler)?;
     let mut adapters = adapter::read_all(compiler, &root.adapters_folder);

@@ -1,7 +1,8 @@
 //! Placeholders: `{{ root.path | filter }}`.
 //!
-//! A name is a letter or `_`, then letters, digits, `_` and `-`. Two braces that are no placeholder are written as
-//! `{{ '{{' }}` (or with double quotes), as in Jinja and Helm; `}}` alone needs nothing.
+//! A name is a letter or `_`, then letters, digits, `_` and `-`. Two braces that are no placeholder
+//! are written as `{{ '{{' }}` (or with double quotes), as in Jinja and Helm; `}}` alone needs
+//! nothing.
 
 use std::ops::Range;
 
@@ -27,8 +28,8 @@ pub struct Placeholder<'a> {
     pub range: Range<usize>,
 }
 
-/// Cuts a text at its placeholders. Gives a [`Problem`] for each placeholder that is not closed, is empty, or is not a path of names; it is
-/// not among the pieces then.
+/// Cuts a text at its placeholders. Gives a [`Problem`] for each placeholder that is not closed, is
+/// empty, or is not a path of names; it is not among the pieces then.
 #[must_use]
 pub fn scan(text: &str) -> (Vec<Piece<'_>>, Vec<Problem>) {
     let mut pieces = Vec::new();

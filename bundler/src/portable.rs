@@ -1,8 +1,10 @@
 //! The part of JSON Schema that every client takes, and the schemas of results in it.
 //!
-//! Clients hand schemas to APIs and to converters that know less than [JSON Schema 2020-12](https://json-schema.org/draft/2020-12), and one
-//! schema that they do not know costs a tool, or all of them. So nothing is a `$ref`, a `type` is one word, a choice is an `anyOf` below
-//! the top, every list has `items`, an `enum` has only texts, and no name has other characters than those of [`is_key`].
+//! Clients hand schemas to APIs and to converters that know less than [JSON Schema
+//! 2020-12](https://json-schema.org/draft/2020-12), and one schema that they do not know costs a
+//! tool, or all of them. So nothing is a `$ref`, a `type` is one word, a choice is an `anyOf` below
+//! the top, every list has `items`, an `enum` has only texts, and no name has other characters than
+//! those of [`is_key`].
 
 use std::borrow::Cow;
 
@@ -14,8 +16,8 @@ const MAX_KEY_BYTES: usize = 64;
 /// The types of JSON, in the order in which a choice of several has them.
 const KINDS: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
 
-/// Whether it fits `^[A-Za-z0-9_.-]{1,64}$`, as the name of a property has to: the API behind some clients refuses the whole request
-/// otherwise.
+/// Whether it fits `^[A-Za-z0-9_.-]{1,64}$`, as the name of a property has to: the API behind some
+/// clients refuses the whole request otherwise.
 pub(crate) fn is_key(name: &str) -> bool {
     (1..=MAX_KEY_BYTES).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b))
 }
@@ -23,8 +25,8 @@ pub(crate) fn is_key(name: &str) -> bool {
 /// What [`is_key`] demands, as the end of a message.
 pub(crate) const KEY_RULE: &str = "clients take only names of 1 to 64 letters, digits, `_`, `.` and `-`";
 
-/// Any value, as `anyOf` of the types of JSON; `null` among them or not. An object has no `properties`: clients that make a class of them
-/// would drop every member.
+/// Any value, as `anyOf` of the types of JSON; `null` among them or not. An object has no
+/// `properties`: clients that make a class of them would drop every member.
 pub(crate) fn anything(null: bool) -> Value {
     let mut all: Vec<Value> = vec![
         json!({ "type": "string" }),
@@ -47,7 +49,8 @@ pub(crate) fn say(schema: &mut Map<String, Value>, sentence: &str) {
     schema.insert("description".into(), description.into());
 }
 
-/// Says which values there are, where they are not all texts: some clients' APIs refuse an `enum` of anything else.
+/// Says which values there are, where they are not all texts: some clients' APIs refuse an `enum`
+/// of anything else.
 pub(crate) fn say_values(schema: &mut Map<String, Value>, allowed: &[Value]) {
     let texts: Vec<String> = allowed.iter().map(Value::to_string).collect();
     say(schema, &format!("One of: {}.", texts.join(", ")));
@@ -62,8 +65,8 @@ pub(crate) fn bound(schema: &mut Map<String, Value>, allowed: &[Value]) {
     }
 }
 
-/// The schema of a result, which is built with lists of types and with names that a database gave, in the part that every client takes.
-/// Every value that fits the one fits the other.
+/// The schema of a result, which is built with lists of types and with names that a database gave,
+/// in the part that every client takes. Every value that fits the one fits the other.
 pub(crate) fn of_result(schema: &Value) -> Value {
     let nothing = Map::new();
     let schema = schema.as_object().unwrap_or(&nothing);
@@ -119,8 +122,9 @@ fn of_kind(kind: &str, schema: &Map<String, Value>, description: Option<(String,
     emitted
 }
 
-/// A schema of what is sent, from that of what was checked: what is hidden in a text becomes visible, and longer, after it was checked. No text
-/// has a greatest length then, and where a schema names a text, its visible form is there, too.
+/// A schema of what is sent, from that of what was checked: what is hidden in a text becomes
+/// visible, and longer, after it was checked. No text has a greatest length then, and where a
+/// schema names a text, its visible form is there, too.
 pub(crate) fn as_sent(mut schema: Value) -> Value {
     if tells_texts_apart(&schema) {
         loosen(&mut schema);

@@ -1,7 +1,7 @@
 //! `app/presenters/*.yaml`, and `returns` of the tools: what a model sees of a result.
 //!
-//! A presenter is checked against its own schema: a path that leads nowhere, a comparison that never holds and a redaction that can match
-//! nothing are mistakes of the app.
+//! A presenter is checked against its own schema: a path that leads nowhere, a comparison that
+//! never holds and a redaction that can match nothing are mistakes of the app.
 
 use std::collections::BTreeMap;
 
@@ -139,7 +139,8 @@ const STRUCTURED: Field = Field::new(
 pub(crate) struct Returned {
     /// The presenter's place.
     pub(crate) place: u32,
-    /// The schema of the result before what is hidden becomes visible, where the data is sent as structured content.
+    /// The schema of the result before what is hidden becomes visible, where the data is sent as
+    /// structured content.
     pub(crate) schema: Option<Value>,
     /// The inputs that it adds.
     pub(crate) inputs: Vec<DeclaredInput>,
@@ -352,7 +353,8 @@ impl Presenters {
             presenter.format = format(node);
         }
         let changed = u32::try_from(self.list.len()).ok()?;
-        // The tools of its actions are looked for in the presenter that it comes from; these are the same.
+        // The tools of its actions are looked for in the presenter that it comes from; these are
+        // the same.
         let wanted: Vec<WantedAction> = self.actions.iter().filter(|wanted| wanted.presenter == place).cloned().collect();
         self.actions.extend(wanted.into_iter().map(|wanted| WantedAction { presenter: changed, is_copy: true, ..wanted }));
         self.list.push(presenter);
@@ -429,7 +431,8 @@ fn added_inputs(presenter: &Presenter) -> Vec<DeclaredInput> {
     added
 }
 
-/// `outputSchema` of a tool: a list of items; or an object whose member `result` is one item or a list, where the tool decides. See
+/// `outputSchema` of a tool: a list of items; or an object whose member `result` is one item or a
+/// list, where the tool decides. See
 /// [`Tool::wraps_result`](millrace_core::app::Tool::wraps_result).
 fn output_schema(presenter: &Presenter, item: &Value, description: Option<&str>, rows: bool) -> Value {
     let item = of_result(item);

@@ -8,7 +8,8 @@ use crate::{Diagnostic, Severity, printable, source::Source, tree::MAX_YAML};
 
 const WIDTH: usize = 100;
 
-/// How many diagnostics that say the same are shown with their lines; of the others, only the places are.
+/// How many diagnostics that say the same are shown with their lines; of the others, only the
+/// places are.
 const SHOWN_IN_FULL: usize = 3;
 
 /// The longest line that is shown, in bytes.

@@ -211,7 +211,8 @@ impl ResourceReader<'_> {
     }
 }
 
-/// The skill that a URI is in, by its name. Nothing else can be there: what a client is told of a skill is all that it may read of it.
+/// The skill that a URI is in, by its name. Nothing else can be there: what a client is told of a
+/// skill is all that it may read of it.
 fn skill_of<'u>(compiler: &Compiler<'_>, root: &RootSettings, uri: &'u str) -> Option<&'u str> {
     let name = uri.strip_prefix(SKILL_SCHEME)?.split('/').next()?;
     let is_word = !name.is_empty() && !name.starts_with('.');

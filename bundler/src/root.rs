@@ -240,7 +240,8 @@ pub(crate) const STYLE: Shape = Shape::Word(&["result", "protocol"]);
 /// `errors.expose`
 pub(crate) const EXPOSE: Shape = Shape::Word(&["safe", "full"]);
 
-/// Reads the root file, and sets whether the app is one of Hyperterse. `None` where the folder is not an app.
+/// Reads the root file, and sets whether the app is one of Hyperterse. `None` where the folder is
+/// not an app.
 pub(crate) fn read(compiler: &mut Compiler<'_>) -> Option<RootSettings> {
     let path = find(compiler)?;
     compiler.imported = path == ".hyperterse";

@@ -1,4 +1,5 @@
-//! The app format as data and as prose: JSON Schemas for editors, and the reference. Both come from the tables that the readers use.
+//! The app format as data and as prose: JSON Schemas for editors, and the reference. Both come from
+//! the tables that the readers use.
 
 use std::fmt::Write as _;
 
@@ -110,7 +111,8 @@ pub fn reference_markdown() -> String {
     text
 }
 
-/// Writes the table of a record, plain maps in it as dotted keys, and returns the records that need a table of their own.
+/// Writes the table of a record, plain maps in it as dotted keys, and returns the records that need
+/// a table of their own.
 fn table(text: &mut String, level: &str, title: &str, record: &'static Record) -> Vec<&'static Record> {
     // Writing to a string cannot fail.
     let _ = write!(text, "\n{level} {title}\n\n{}\n\n| key | takes | default | |\n|---|---|---|---|\n", record.doc);

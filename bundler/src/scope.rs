@@ -1,6 +1,8 @@
-//! What the paths of placeholders and expressions lead to: `inputs.user.id`, `auth.subject`, `ctx.env.REGION`, `results[0].total`.
+//! What the paths of placeholders and expressions lead to: `inputs.user.id`, `auth.subject`,
+//! `ctx.env.REGION`, `results[0].total`.
 //!
-//! A path that can never have a value is a mistake: it would bind `NULL`, or make a rule that never holds.
+//! A path that can never have a value is a mistake: it would bind `NULL`, or make a rule that never
+//! holds.
 
 use std::fmt::Write as _;
 
@@ -27,13 +29,15 @@ pub(crate) enum ValueType {
     Words(Vec<String>),
     /// A list, and what its elements are.
     List(Box<ValueType>),
-    /// The items of a presenter in a placeholder: a name after it is the list of what each has there.
+    /// The items of a presenter in a placeholder: a name after it is the list of what each has
+    /// there.
     Each(Box<ValueType>),
     /// An object with these members and no others.
     Object(Vec<(String, ValueType)>),
     /// An object with these members, and others of which nothing is known.
     Open(Vec<(String, ValueType)>),
-    /// What a statement that writes gives: a list of rows where it returns any, else an object with `affected_rows`.
+    /// What a statement that writes gives: a list of rows where it returns any, else an object with
+    /// `affected_rows`.
     Written,
     /// Nothing, ever: why, and what to do about it.
     Never(&'static str, &'static str),
@@ -306,7 +310,8 @@ impl PathScope {
         Self { roots: self.roots.iter().filter(|(name, _)| *name != "item").cloned().collect() }
     }
 
-    /// The same for placeholders, in which a name after `items` is the list of what each item has there.
+    /// The same for placeholders, in which a name after `items` is the list of what each item has
+    /// there.
     pub(crate) fn of_placeholders(&self) -> Self {
         let roots = self.roots.iter().cloned().map(|(name, value)| match (name, value) {
             ("items", ValueType::List(item)) => (name, ValueType::Each(item)),

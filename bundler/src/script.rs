@@ -1,29 +1,35 @@
 //! The linker of scripts: TypeScript or JavaScript modules in, one program out.
 //!
 //! # The program
-//! One JavaScript expression: a strict function that takes `host`, the exports of the module `"millrace"`, and returns the
-//! exports of the entry, as an object without prototype. Where a module awaits outside of its functions the function is
-//! `async` and returns a promise of them. The engine calls it with `this` undefined, which runs every module's body.
+//! One JavaScript expression: a strict function that takes `host`, the exports of the module
+//! `"millrace"`, and returns the exports of the entry, as an object without prototype. Where a
+//! module awaits outside of its functions the function is `async` and returns a promise of them.
+//! The engine calls it with `this` undefined, which runs every module's body.
 //!
-//! All modules stand in that one function, in the order of ECMAScript (what is imported first), and share its scope; an import
-//! *is* the binding that it imports. So live bindings, hoisted functions, cycles and the temporal dead zone are those of
-//! ECMAScript, without any work at run time. Names that collide get a number (`format$1`). `import * as x` and `export * as x` make
-//! one frozen object with getters.
+//! All modules stand in that one function, in the order of ECMAScript (what is imported first), and
+//! share its scope; an import *is* the binding that it imports. So live bindings, hoisted
+//! functions, cycles and the temporal dead zone are those of ECMAScript, without any work at run
+//! time. Names that collide get a number (`format$1`). `import * as x` and `export * as x` make one
+//! frozen object with getters.
 //!
-//! What differs from ECMAScript: a module that awaits holds up the modules after it even where they do not import it; what a module
-//! declares with `using` outside of its functions is disposed of when all modules have run; the `name` of a default export without a name is
-//! that of its file (`handler_default`), and that of a function whose name collided has the number.
+//! What differs from ECMAScript: a module that awaits holds up the modules after it even where they
+//! do not import it; what a module declares with `using` outside of its functions is disposed of
+//! when all modules have run; the `name` of a default export without a name is that of its file
+//! (`handler_default`), and that of a function whose name collided has the number.
 //!
 //! # Places
 //! Lines and columns are those of the program; [`Linked::map`] leads from both to the author's.
 //!
 //! # Packages
-//! A package is found by the rules of Node, see `npm`, and its files are modules like the others; those that are CommonJS are rewritten first,
-//! see `commonjs`. A file of a package whose `package.json` says that it has no side effects is left out where nothing of it is used, and so is
-//! each statement of a package that does nothing but declare what nobody uses, see `shake`. The app's own modules are kept whole.
+//! A package is found by the rules of Node, see `npm`, and its files are modules like the others;
+//! those that are CommonJS are rewritten first, see `commonjs`. A file of a package whose
+//! `package.json` says that it has no side effects is left out where nothing of it is used, and so
+//! is each statement of a package that does nothing but declare what nobody uses, see `shake`. The
+//! app's own modules are kept whole.
 //!
 //! # Syntax
-//! What the engine does not know is lowered: types, decorators, `accessor`, JSX; see `lower` and `settings`.
+//! What the engine does not know is lowered: types, decorators, `accessor`, JSX; see `lower` and
+//! `settings`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -71,13 +77,15 @@ pub struct Linked {
     pub files: Vec<PathBuf>,
     /// Leads from the program to the files.
     pub map: ScriptMap,
-    /// What to say where a module turns out to wait for the outside at its top level. `None`: no module waits there.
+    /// What to say where a module turns out to wait for the outside at its top level. `None`: no
+    /// module waits there.
     pub waits: Option<Diagnostic>,
     /// What works in part only.
     pub warnings: Vec<Diagnostic>,
     /// The exports that are plainly no functions, and what to say where one is used as such.
     pub(crate) values: Vec<(String, Diagnostic)>,
-    /// The bytes of each package that are part of it, by name; those of the app's own files have the name `""`.
+    /// The bytes of each package that are part of it, by name; those of the app's own files have
+    /// the name `""`.
     pub(crate) packages: BTreeMap<String, u64>,
     /// What it uses of `Intl` and the methods of locales.
     pub intl: Option<IntlUse>,
@@ -88,9 +96,11 @@ pub struct Linked {
 pub struct IntlUse {
     /// The parts of it.
     pub parts: BTreeSet<intl::Part>,
-    /// The locales that it writes out, and where, as the error that it is where the app does not have them. Those of packages are warnings.
+    /// The locales that it writes out, and where, as the error that it is where the app does not
+    /// have them. Those of packages are warnings.
     pub locales: Vec<(String, Diagnostic)>,
-    /// The first comparison in the order of the app's first locale, as the warning that it is where scripts do not have that order.
+    /// The first comparison in the order of the app's first locale, as the warning that it is where
+    /// scripts do not have that order.
     pub compared: Option<Diagnostic>,
 }
 
@@ -104,7 +114,8 @@ pub fn link(folder: &Path, entry: &Path) -> Result<Linked, Vec<Diagnostic>> {
     link_and_collect(folder, entry, &mut Vec::new())
 }
 
-/// Does what [`link`] does, and gives the parts of the app that the script names, also where something is wrong with it.
+/// Does what [`link`] does, and gives the parts of the app that the script names, also where
+/// something is wrong with it.
 pub(crate) fn link_and_collect(folder: &Path, entry: &Path, named: &mut Vec<ScriptReference>) -> Result<Linked, Vec<Diagnostic>> {
     // Whoever reads a tree calls itself for each level.
     thread::scope(|scope| {
@@ -152,7 +163,8 @@ fn link_here(folder: &Path, entry: &Path, named: &mut Vec<ScriptReference>) -> R
     Ok(Linked { program, exports, files, map, waits, warnings, values, packages, intl })
 }
 
-/// What the statements that the program needs use of `Intl`. What scripts do not have of it is said.
+/// What the statements that the program needs use of `Intl`. What scripts do not have of it is
+/// said.
 fn intl_use(graph: &graph::Graph<'_>, kept: &graph::Kept, said: &mut Vec<Diagnostic>) -> Option<IntlUse> {
     let mut found = IntlUse::default();
     for &index in &kept.modules {

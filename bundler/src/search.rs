@@ -1,7 +1,9 @@
-//! `tools.expose: search | both`: the tools `search` and `execute`, and the index of what the app's own tools say.
+//! `tools.expose: search | both`: the tools `search` and `execute`, and the index of what the app's
+//! own tools say.
 //!
-//! The weights are those of BM25 over weighed fields. The crates that do this need std, and build their index when it is asked; here the
-//! index is part of the bundle and asking it takes integers only.
+//! The weights are those of BM25 over weighed fields. The crates that do this need std, and build
+//! their index when it is asked; here the index is part of the bundle and asking it takes integers
+//! only.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +36,8 @@ const INPUTS: f64 = 0.5;
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 
-/// Adds `search` and `execute` where the app wants them, and hides the other tools from `tools/list` where it wants that.
+/// Adds `search` and `execute` where the app wants them, and hides the other tools from
+/// `tools/list` where it wants that.
 pub(crate) fn add(compiler: &mut Compiler<'_>, root: &RootSettings, tools: &mut Tools) {
     let Located { value: expose, place } = &root.expose_tools;
     if *expose == Expose::Direct {

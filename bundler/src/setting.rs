@@ -1,4 +1,5 @@
-//! Settings that a folder hands down to its tools: `_folder.yaml`, and the `limits` of folder and tool.
+//! Settings that a folder hands down to its tools: `_folder.yaml`, and the `limits` of folder and
+//! tool.
 
 use std::collections::BTreeMap;
 
@@ -174,7 +175,8 @@ impl LimitSettings {
         }
     }
 
-    /// The limits of a tool, defaults filled in; notes where each came from. `doubled`: it sends its data as structured content, too.
+    /// The limits of a tool, defaults filled in; notes where each came from. `doubled`: it sends
+    /// its data as structured content, too.
     pub(crate) fn resolve(self, compiler: &mut Compiler<'_>, tool: &str, scope: &ToolScope<'_>, doubled: bool) -> Limits {
         let timeout = self.timeout_ms.unwrap_or_else(|| Located::default(30_000));
         let mut on_exceed =

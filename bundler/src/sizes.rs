@@ -27,9 +27,11 @@ pub struct AnswerSize {
     pub tool: String,
     /// The file that says what the tool gives, below the app's folder.
     pub file: String,
-    /// Bytes, as `limits.output` counts them: the text, and the structured content where there is any.
+    /// Bytes, as `limits.output` counts them: the text, and the structured content where there is
+    /// any.
     pub bytes: u64,
-    /// Why it can be as long as `limits.output`: "`[].note` has no `maxLength`". `None` where its own schema allows less.
+    /// Why it can be as long as `limits.output`: "`[].note` has no `maxLength`". `None` where its
+    /// own schema allows less.
     pub open: Option<String>,
 }
 

@@ -1,8 +1,10 @@
-//! `app/skills/NAME/`: [Agent Skills](https://agentskills.io/specification), and how they are served by the [extension for
+//! `app/skills/NAME/`: [Agent Skills](https://agentskills.io/specification), and how they are
+//! served by the [extension for
 //! skills](https://modelcontextprotocol.io/seps/2640-skills-extension).
 //!
-//! The files of a skill become resources, and its entry in `skills/list` has their digests: all of it is written here, so nothing is left to
-//! compute when somebody asks. What its texts name has to exist ([`references`]), and whoever may read it must be allowed to use that.
+//! The files of a skill become resources, and its entry in `skills/list` has their digests: all of
+//! it is written here, so nothing is left to compute when somebody asks. What its texts name has to
+//! exist ([`references`]), and whoever may read it must be allowed to use that.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -115,7 +117,8 @@ pub(crate) fn read_all(
     resources.sort_by(|a, b| a.0.cmp(&b.0));
     let surroundings = Surroundings::new(&root.name, tools, prompts, &resources, is_whole);
     let mut read: Vec<ReadSkill> = drafts.into_iter().filter_map(|draft| draft.finish(compiler, &resources, &surroundings)).collect();
-    // Folders are sorted by name, which is another order: `-` comes before the `/` that ends the name in a URI.
+    // Folders are sorted by name, which is another order: `-` comes before the `/` that ends the
+    // name in a URI.
     read.sort_by(|a, b| a.skill.uri.cmp(&b.skill.uri));
     (resources.into_iter().map(|(_, resource)| resource).collect(), read)
 }
@@ -214,7 +217,8 @@ impl Draft {
         format!("{SKILL_SCHEME}{}/{{+{PATH}}}", self.name)
     }
 
-    /// The resource of its `SKILL.md`, and the template of its other files. Takes their bytes away, once the entry knows them.
+    /// The resource of its `SKILL.md`, and the template of its other files. Takes their bytes away,
+    /// once the entry knows them.
     fn resources(&mut self) -> Vec<(String, Resource)> {
         let description = self.front_matter.root.text_at("description");
         let uri = self.uri();
@@ -307,7 +311,8 @@ impl Draft {
     }
 }
 
-/// The path of a file as a part of a URI ([RFC 3986](https://www.rfc-editor.org/rfc/rfc3986#section-3.3)).
+/// The path of a file as a part of a URI ([RFC
+/// 3986](https://www.rfc-editor.org/rfc/rfc3986#section-3.3)).
 fn encoded(path: &str) -> String {
     let mut text = String::new();
     for byte in path.bytes() {
@@ -320,7 +325,8 @@ fn encoded(path: &str) -> String {
     text
 }
 
-/// Reports what a skill names and not each of its readers may use, once it is known which scopes imply others.
+/// Reports what a skill names and not each of its readers may use, once it is known which scopes
+/// imply others.
 pub(crate) fn check_scopes(
     compiler: &mut Compiler<'_>,
     authorization: &Authorization,

@@ -1,8 +1,10 @@
-//! The statement compiler: the author's text with placeholders in, a [`Statement`] out in which every value is bound.
+//! The statement compiler: the author's text with placeholders in, a [`Statement`] out in which
+//! every value is bound.
 //!
-//! The text is cut into tokens of its dialect, each placeholder becomes a parameter or part of a composed literal, and a
-//! parser then looks whether a value may stand where each parameter stands. Where the parser does not know the statement,
-//! the tokens around the placeholder decide and a warning says so. In no case does a value become part of the text.
+//! The text is cut into tokens of its dialect, each placeholder becomes a parameter or part of a
+//! composed literal, and a parser then looks whether a value may stand where each parameter stands.
+//! Where the parser does not know the statement, the tokens around the placeholder decide and a
+//! warning says so. In no case does a value become part of the text.
 
 use millrace_core::app::{Access, Part, Statement};
 use millrace_languages::{
@@ -127,7 +129,8 @@ pub fn compile<'a>(
 /// Compiles a statement that has to keep to the caller's tenant; its values are bound.
 ///
 /// # Errors
-/// Every [`Problem`] of the statement, in order: also each place where it could cross tenants, and each that cannot be judged.
+/// Every [`Problem`] of the statement, in order: also each place where it could cross tenants, and
+/// each that cannot be judged.
 pub fn compile_for_tenant<'a>(
     text: &str,
     dialect: Dialect,
@@ -185,7 +188,8 @@ fn bind(
                 let likely = |slot: &&Slot| position::likely(&tokens, slot.token).map(|place| slot.misplaced(place));
                 problems.extend(slots.iter().filter_map(likely));
                 let has_env = fragments.iter().any(|fragment| matches!(fragment, Fragment::Env(_)));
-                // Of `ALTER … DELETE` and `UPDATE`, which every ClickHouse has, the parser knows nothing.
+                // Of `ALTER … DELETE` and `UPDATE`, which every ClickHouse has, the parser knows
+                // nothing.
                 let is_mutation = judge == Judge::WordsAndParser && tokens.is_word(Some(first), "ALTER");
                 let is_known = judge == Judge::WordsAndParser || words.surely_reads;
                 if !is_known && !words.is_command {
@@ -252,7 +256,8 @@ fn second_statement(tokens: &Tokens<'_>, first: usize) -> Option<Problem> {
     ))
 }
 
-/// Statements that take no bound values, whatever their grammar: the database would refuse them at the first call.
+/// Statements that take no bound values, whatever their grammar: the database would refuse them at
+/// the first call.
 fn takes_no_values(tokens: &Tokens<'_>, first: usize, fragments: &[Fragment], dialect: Dialect) -> Option<Problem> {
     let word = tokens.word(Some(first))?.to_ascii_uppercase();
     let refused = match word.as_str() {

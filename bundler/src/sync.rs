@@ -1,7 +1,8 @@
 //! `sync`: which cached results a call makes stale, and what clients are told of that.
 //!
-//! A tool has one key, by which `policies` and `invalidates` name it. What it says itself comes before the first policy that fits its key, and
-//! that before `defaults`. [`epochs`] turns all of it, and the tables of the statements, into what a host looks at.
+//! A tool has one key, by which `policies` and `invalidates` name it. What it says itself comes
+//! before the first policy that fits its key, and that before `defaults`. [`epochs`] turns all of
+//! it, and the tables of the statements, into what a host looks at.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -294,7 +295,8 @@ fn tell_tables(
     }
 }
 
-/// Adds what a statement shows to what its author names. Where a statement shows nothing, the author knows better.
+/// Adds what a statement shows to what its author names. Where a statement shows nothing, the
+/// author knows better.
 fn add(known: &mut BTreeMap<u32, TableSet>, adapter: u32, shown: TableSet) {
     match (known.get_mut(&adapter), shown) {
         (Some(_), TableSet::All) => {}

@@ -1,4 +1,5 @@
-//! Text with placeholders outside of statements: connection strings, keys, messages, prompts, resources.
+//! Text with placeholders outside of statements: connection strings, keys, messages, prompts,
+//! resources.
 
 use millrace_core::{
     app::{
@@ -40,7 +41,8 @@ fn type_of(template: &ValueTemplate, scope: &PathScope) -> ValueType {
 }
 
 impl Compiler<'_> {
-    /// Text in which only `{{ env.X }}` and `{{ secret.X }}` may stand; of a scalar that is not text, as its author wrote it.
+    /// Text in which only `{{ env.X }}` and `{{ secret.X }}` may stand; of a scalar that is not
+    /// text, as its author wrote it.
     pub(crate) fn env_template(&mut self, document: &Document, node: &Node) -> EnvTemplate {
         self.filled_in(document, node, false)
     }
@@ -280,8 +282,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Text of a prompt or a resource, whose placeholders are arguments. In an app of Hyperterse, text between braces that is no argument
-    /// is a warning: it always was left out, or left alone.
+    /// Text of a prompt or a resource, whose placeholders are arguments. In an app of Hyperterse,
+    /// text between braces that is no argument is a warning: it always was left out, or left alone.
     pub(crate) fn arguments_template(&mut self, document: &Document, node: &Node, arguments: &[String]) -> Template {
         let text = node.text().unwrap_or_default().to_owned();
         let (mut pieces, problems) = placeholder::scan(&text);

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use millrace_core::hidden::is_hidden;
 
-/// The same text, with a visible sign for each character that a terminal would obey or that would move the text around it: control characters
-/// but line breaks and tabs, and marks of direction. One character stays one character.
+/// The same text, with a visible sign for each character that a terminal would obey or that would
+/// move the text around it: control characters but line breaks and tabs, and marks of direction.
+/// One character stays one character.
 #[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.chars().any(|character| sign(character).is_some()) {

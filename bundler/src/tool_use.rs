@@ -1,4 +1,5 @@
-//! `tool` and `args` of a prompt's message or a resource, and `complete` of an argument: which tool, and what its inputs get.
+//! `tool` and `args` of a prompt's message or a resource, and `complete` of an argument: which
+//! tool, and what its inputs get.
 
 use std::collections::BTreeSet;
 

@@ -73,8 +73,8 @@ impl Tree {
         &self.folder
     }
 
-    /// What is in a folder, sorted by name; nothing where there is no such folder. A link that leads out is left out, and so is a
-    /// name that is not UTF-8.
+    /// What is in a folder, sorted by name; nothing where there is no such folder. A link that
+    /// leads out is left out, and so is a name that is not UTF-8.
     pub(crate) fn list(&mut self, folder: &str) -> Vec<Item> {
         let path = self.folder.join(folder);
         let Ok(entries) = fs::read_dir(&path) else { return Vec::new() };
@@ -91,8 +91,8 @@ impl Tree {
         items
     }
 
-    /// Every file below a folder: sorted by path, files of a folder before its folders. Hidden files, `node_modules` and folders behind
-    /// links are left out.
+    /// Every file below a folder: sorted by path, files of a folder before its folders. Hidden
+    /// files, `node_modules` and folders behind links are left out.
     pub(crate) fn walk(&mut self, folder: &str) -> Vec<Item> {
         let mut files = Vec::new();
         self.walk_into(folder, 0, &mut files);
@@ -146,7 +146,8 @@ impl Tree {
         self.folder.join(path).is_dir()
     }
 
-    /// The path below the app's folder that `reference` means in the folder `base`; `None` where it leads out.
+    /// The path below the app's folder that `reference` means in the folder `base`; `None` where it
+    /// leads out.
     pub(crate) fn resolve(&self, base: &str, reference: &str) -> Option<String> {
         let reference = Path::new(reference);
         let path = if reference.is_absolute() {

@@ -1,4 +1,5 @@
-//! `millrace.d.ts`: the types of what scripts get, for editors and `tsc`: their globals, the module `"millrace"`, and what the app says.
+//! `millrace.d.ts`: the types of what scripts get, for editors and `tsc`: their globals, the module
+//! `"millrace"`, and what the app says.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +11,9 @@ use millrace_core::{
 
 use crate::lock::ToolStatement;
 
-/// The globals of scripts, and the declarations of the module `"millrace"` for an app: its functions, the `ctx` and the payload of each kind of script, and the
-/// inputs of every tool, and what the statements return of which a lock file says so.
+/// The globals of scripts, and the declarations of the module `"millrace"` for an app: its
+/// functions, the `ctx` and the payload of each kind of script, and the inputs of every tool, and
+/// what the statements return of which a lock file says so.
 ///
 /// The text is valid TypeScript whatever the app's names are, and the same for the same app.
 #[must_use]
@@ -125,7 +127,8 @@ fn of_field(app: &App, field: &PresentedField, depth: usize) -> String {
 /// How `millrace.d.ts` begins: a file that begins otherwise is somebody else's.
 pub const HEAD: &str = "// Written by `millrace types`. Do not edit: the next run overwrites it.\n";
 
-/// The libraries of TypeScript whose globals scripts have, for `lib` of `tsconfig.json`; [`declarations`] has the other globals.
+/// The libraries of TypeScript whose globals scripts have, for `lib` of `tsconfig.json`;
+/// [`declarations`] has the other globals.
 pub const LIBRARIES: [&str; 2] = ["ES2025", "ESNext.Disposable"];
 
 /// The globals that no library of the language declares. A test writes it from what the engine has.
@@ -432,7 +435,8 @@ const TAIL: &str = r#"
 }
 "#;
 
-/// The values of `ctx` that the app declares, in `context` or in middleware. A tool may lack any of them.
+/// The values of `ctx` that the app declares, in `context` or in middleware. A tool may lack any of
+/// them.
 fn context(app: &App) -> String {
     let names: BTreeSet<&str> = app.tools.iter().flat_map(declared).collect();
     let mut out = String::from("\n  /** The values of `ctx` that `context` and `middleware` declare. */\n  export interface Values {\n");
@@ -466,7 +470,8 @@ fn env(app: &App) -> String {
     out
 }
 
-/// `get-user` → `GetUserInputs`. Names that would be the same get a number, in the order of the tools.
+/// `get-user` → `GetUserInputs`. Names that would be the same get a number, in the order of the
+/// tools.
 fn interface_names(app: &App) -> Vec<String> {
     let mut taken = BTreeSet::new();
     let names = app.tools.iter().map(|tool| {
@@ -510,7 +515,8 @@ fn of_input(input: &Input, depth: usize) -> String {
     if input.nullable { format!("{text} | null") } else { text }
 }
 
-/// A type of what a JSON Schema lets in, as far as the words say that a type can be made of; `is_added` says which properties are no part of it.
+/// A type of what a JSON Schema lets in, as far as the words say that a type can be made of;
+/// `is_added` says which properties are no part of it.
 fn of_schema(schema: &serde_json::Value, depth: usize, is_added: &dyn Fn(&str) -> bool) -> String {
     let inner = |schema: &serde_json::Value| of_schema(schema, depth, &|_| false);
     let list = |key: &str| schema.get(key).and_then(serde_json::Value::as_array);

@@ -1,8 +1,10 @@
-//! YAML with places: a file's text in, a tree of [`Node`]s out that knows where each of them stands.
+//! YAML with places: a file's text in, a tree of [`Node`]s out that knows where each of them
+//! stands.
 //!
-//! It takes [YAML 1.2](https://yaml.org/spec/1.2.2/) with anchors, aliases and the merge key `<<`. It refuses what no file of an app needs
-//! and what hides mistakes: a key twice, several documents, tags of one's own, more than [`MAX_DEPTH`] levels, more than
-//! [`MAX_NODES`] nodes once aliases are followed.
+//! It takes [YAML 1.2](https://yaml.org/spec/1.2.2/) with anchors, aliases and the merge key `<<`.
+//! It refuses what no file of an app needs and what hides mistakes: a key twice, several documents,
+//! tags of one's own, more than [`MAX_DEPTH`] levels, more than [`MAX_NODES`] nodes once aliases
+//! are followed.
 
 use std::{
     borrow::Cow,

@@ -92,7 +92,8 @@ fn answers_are_as_long_as_clients_show() {
     }
 }
 
-/// What a presenter says of the whole result is where the result is: a list, or the member `result` of one that a handler gives.
+/// What a presenter says of the whole result is where the result is: a list, or the member `result`
+/// of one that a handler gives.
 #[test]
 fn the_schema_of_a_result_has_the_presenters_words() {
     let rows = ("app/tools/t/config.yaml", "description: x\nuse: main\nstatement: SELECT 1 AS a\nreturns: part\n");
@@ -408,7 +409,8 @@ statement: SELECT {{ env.REGION }}
     assert_eq!(app.missing(&Set(Box::leak(Box::new(all))), Some(&|_| false)).len(), 2);
 }
 
-/// The schema of what a lock file describes; a column whose name clients do not take is not in it, and the author is told.
+/// The schema of what a lock file describes; a column whose name clients do not take is not in it,
+/// and the author is told.
 #[test]
 fn the_schema_of_columns() {
     let files = [

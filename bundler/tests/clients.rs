@@ -1,4 +1,5 @@
-//! What `check` knows of clients: a case that warns and one that does not, for each row of the table; and what clients see of the server.
+//! What `check` knows of clients: a case that warns and one that does not, for each row of the
+//! table; and what clients see of the server.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot write or read its files fails")]
 
@@ -107,7 +108,8 @@ fn warnings(files: &[(String, String)], client: &str) -> Vec<String> {
     report.diagnostics.into_iter().map(|found| found.message).collect()
 }
 
-/// A row of the table, as the page has it: the construct, the client's name and `id`, and what happens.
+/// A row of the table, as the page has it: the construct, the client's name and `id`, and what
+/// happens.
 struct Row {
     construct: String,
     name: String,

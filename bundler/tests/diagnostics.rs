@@ -1,4 +1,5 @@
-//! Small apps and what the bundler says about them: `tests/cases/*.txt`. `UPDATE_EXPECT=1` rewrites what is expected.
+//! Small apps and what the bundler says about them: `tests/cases/*.txt`. `UPDATE_EXPECT=1` rewrites
+//! what is expected.
 
 use std::{fs, path::Path};
 

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::support::{build_for, told};
 
-/// A tool in an app with an adapter of each kind: its hints, one letter each in the order read only, destructive, idempotent, open world.
+/// A tool in an app with an adapter of each kind: its hints, one letter each in the order read
+/// only, destructive, idempotent, open world.
 fn hints(tool: &str, root: &str, read_only: &str) -> String {
     hints_beside(tool, root, read_only, &[])
 }

@@ -1,4 +1,5 @@
-//! Hostile values through compiled statements and a real SQLite: each comes back byte for byte, and nothing else happens.
+//! Hostile values through compiled statements and a real SQLite: each comes back byte for byte, and
+//! nothing else happens.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "what fails here is the test")]
 

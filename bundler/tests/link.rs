@@ -18,7 +18,8 @@ fn linked(files: &[File<'_>]) -> Linked {
     link(folder.path(), Path::new(files[0].0)).unwrap_or_else(|diagnostics| panic!("{:?}: {diagnostics:#?}", files[0]))
 }
 
-/// Instantiates a program twice, evaluates `expression` with `m` and `n` being the exports of the two, and gives its JSON.
+/// Instantiates a program twice, evaluates `expression` with `m` and `n` being the exports of the
+/// two, and gives its JSON.
 fn run(program: &str, expression: &str) -> String {
     let source = format!(
         "globalThis.host = Object.freeze({{ success: data => ({{ success: data }}), error: m => ({{ error: m }}), required: f => ({{ required: f }}), \
@@ -29,7 +30,8 @@ fn run(program: &str, expression: &str) -> String {
     evaluate(&source).unwrap_or_else(|error| panic!("{error}\n{program}"))
 }
 
-/// Each case: what it shows, its files (the first is the entry), an expression over the exports, its JSON.
+/// Each case: what it shows, its files (the first is the entry), an expression over the exports,
+/// its JSON.
 #[test]
 fn programs_do_what_modules_do() {
     let cases: &[(&str, &[File<'_>], &str, &str)] = &[

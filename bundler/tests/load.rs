@@ -1,4 +1,5 @@
-//! What a loader finds in the scripts of an app is told at its place. Nothing runs here: the loader says what it is told to say.
+//! What a loader finds in the scripts of an app is told at its place. Nothing runs here: the loader
+//! says what it is told to say.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

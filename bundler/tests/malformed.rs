@@ -1,4 +1,5 @@
-//! Apps that went wrong in every way that a generator thinks of: each gives errors or an app, none a crash.
+//! Apps that went wrong in every way that a generator thinks of: each gives errors or an app, none
+//! a crash.
 
 use std::fs;
 

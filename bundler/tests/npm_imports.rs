@@ -177,7 +177,8 @@ fn what_scripts_do_not_have_of_node_fails_when_a_package_calls_it() {
             )]
         );
     }
-    // A package that only tries goes without, and one that says what stands for a module here has that.
+    // A package that only tries goes without, and one that says what stands for a module here has
+    // that.
     let folder = app(&[
         ("a.ts", "import { x } from 'p'; import { y } from 'q'; export default () => [x, y]"),
         PACKAGE,
@@ -679,7 +680,8 @@ fn the_nearest_description_decides_the_format() {
         ("node_modules/p/umd/y.js", "exports.y = 2"),
     ]);
     assert_eq!(result(&linked(&folder, "a.ts"), ""), "[1,2]");
-    // Whatever is said: a file without `import` and `export` that sets `module.exports` is CommonJS.
+    // Whatever is said: a file without `import` and `export` that sets `module.exports` is
+    // CommonJS.
     let folder = app(&[
         ("a.ts", "import x from 'p'; export default () => x"),
         PACKAGE,

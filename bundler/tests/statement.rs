@@ -132,8 +132,9 @@ fn case(text: &str, names: &[&str]) -> String {
     format!("{text}{sections}")
 }
 
-/// `tests/statements.txt` has the cases and what becomes of them; `UPDATE_EXPECT=1` writes it anew. A section starts with the
-/// dialects it is for. `r` reads, `w` writes, `?` warns, `!` refuses: the place, the message and the help.
+/// `tests/statements.txt` has the cases and what becomes of them; `UPDATE_EXPECT=1` writes it anew.
+/// A section starts with the dialects it is for. `r` reads, `w` writes, `?` warns, `!` refuses: the
+/// place, the message and the help.
 #[test]
 fn cases_compile_as_written_down() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/statements.txt");

@@ -1,6 +1,8 @@
-//! Statements for an adapter with a `tenant`: which of them could cross tenants, and where that is said.
+//! Statements for an adapter with a `tenant`: which of them could cross tenants, and where that is
+//! said.
 //!
-//! In the statements of the tables, `{T}` is the claim, `{X}` an input, and what stands between `«` and `»` is what a problem points at.
+//! In the statements of the tables, `{T}` is the claim, `{X}` an input, and what stands between `«`
+//! and `»` is what a problem points at.
 
 use std::{collections::BTreeSet, ops::Range};
 

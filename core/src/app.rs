@@ -1,7 +1,8 @@
 //! The compiled app: what the bundler makes of an app folder, and what a host carries.
 //!
-//! Holding an [`App`] means that every check of the bundler passed: names resolve, statements are compiled, settings are
-//! inherited and defaults are filled in. Nothing here is parsed again per request.
+//! Holding an [`App`] means that every check of the bundler passed: names resolve, statements are
+//! compiled, settings are inherited and defaults are filled in. Nothing here is parsed again per
+//! request.
 
 use alloc::{string::String, vec::Vec};
 
@@ -77,7 +78,8 @@ pub struct App {
     pub server: Server,
     /// What `server` and `tools` say of sign-in.
     pub authorization: Authorization,
-    /// The root's `auth`, which finds out who asks for a prompt or a resource with `require_scope`; `None` where there is none.
+    /// The root's `auth`, which finds out who asks for a prompt or a resource with `require_scope`;
+    /// `None` where there is none.
     pub feature_auth: Option<Auth>,
     /// `limits.batch`
     pub batch: BatchLimits,
@@ -85,9 +87,11 @@ pub struct App {
     pub env: Vec<String>,
     /// `secrets`: the secrets that scripts see in `ctx.env`.
     pub secrets: Vec<String>,
-    /// Those of `env` and `secrets` that are not listed with a `?`: a script that reads one without a value gets an error.
+    /// Those of `env` and `secrets` that are not listed with a `?`: a script that reads one without
+    /// a value gets an error.
     pub required: Vec<String>,
-    /// `fetch.allow`: hosts that scripts may call: `api.example.com`, `*.example.com` (any depth below), `host:port`.
+    /// `fetch.allow`: hosts that scripts may call: `api.example.com`, `*.example.com` (any depth
+    /// below), `host:port`.
     pub fetch_allow: Vec<String>,
     /// `telemetry.enabled`: whether calls are traced where the deployment names a collector.
     pub telemetry: bool,
@@ -97,9 +101,11 @@ pub struct App {
     pub scripts: Vec<Script>,
     /// Whether a script may log: clients are told so.
     pub logs: bool,
-    /// What cached results depend on and something in the app changes: `main/orders`. Tools refer to them by index.
+    /// What cached results depend on and something in the app changes: `main/orders`. Tools refer
+    /// to them by index.
     pub epochs: Vec<String>,
-    /// The presenters; tools and fields refer to them by index. A field's comes before the presenter that has the field.
+    /// The presenters; tools and fields refer to them by index. A field's comes before the
+    /// presenter that has the field.
     pub presenters: Vec<Presenter>,
     /// The tools, sorted by name.
     pub tools: Vec<Tool>,
@@ -115,7 +121,8 @@ pub struct App {
 pub const STATE_KEY: &str = "MILLRACE_STATE_KEY";
 
 impl App {
-    /// The first tool that asks its caller something: it has `confirm`, or a script that calls `requireInput`. It needs [`STATE_KEY`].
+    /// The first tool that asks its caller something: it has `confirm`, or a script that calls
+    /// `requireInput`. It needs [`STATE_KEY`].
     #[must_use]
     pub fn asking_tool(&self) -> Option<&Tool> {
         let asks =
@@ -135,8 +142,8 @@ impl App {
         })
     }
 
-    /// The tools whose calls are counted or recorded in the store of counters and records, and which therefore are exact only where all
-    /// isolates share one.
+    /// The tools whose calls are counted or recorded in the store of counters and records, and
+    /// which therefore are exact only where all isolates share one.
     pub fn counted_tools(&self) -> impl Iterator<Item = &Tool> {
         self.tools.iter().filter(|tool| {
             let has_rate = tool.middleware.iter().any(|entry| matches!(entry.action, MiddlewareAction::RateLimit(_)));
@@ -145,7 +152,8 @@ impl App {
     }
 }
 
-/// The names of tools, as a message has them: ``the tools `a` and `b` ``. `None` where there are none.
+/// The names of tools, as a message has them: ``the tools `a` and `b` ``. `None` where there are
+/// none.
 #[must_use]
 pub fn named_tools<'a>(tools: impl Iterator<Item = &'a Tool>) -> Option<String> {
     const MOST: usize = 8;
@@ -161,18 +169,20 @@ pub fn named_tools<'a>(tools: impl Iterator<Item = &'a Tool>) -> Option<String> 
     }
 }
 
-/// What clients see of the server, beside its name and its version. Clients of older revisions do not get what their revision does not have:
-/// some are strict.
+/// What clients see of the server, beside its name and its version. Clients of older revisions do
+/// not get what their revision does not have: some are strict.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// `server.title`: MCP `serverInfo.title`, from 2025-06-18 on.
     pub title: Option<String>,
     /// `server.website`: MCP `serverInfo.websiteUrl`, from 2025-11-25 on.
     pub website: Option<String>,
-    /// `server.icons`: MCP `serverInfo.icons`, from 2025-11-25 on, as the text of a JSON array. Empty without icons.
+    /// `server.icons`: MCP `serverInfo.icons`, from 2025-11-25 on, as the text of a JSON array.
+    /// Empty without icons.
     pub icons: String,
-    /// A digest of what the lists and `instructions` say, in hexadecimal: the build part of the version that clients see, so that one that keeps
-    /// a list by the version sees a change. Empty where `version` has a build part of its own.
+    /// A digest of what the lists and `instructions` say, in hexadecimal: the build part of the
+    /// version that clients see, so that one that keeps a list by the version sees a change. Empty
+    /// where `version` has a build part of its own.
     pub surface: String,
 }
 
@@ -192,7 +202,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Whether a path is that of the endpoint, whether or not it ends with a slash: people add or leave out the last one of an address.
+    /// Whether a path is that of the endpoint, whether or not it ends with a slash: people add or
+    /// leave out the last one of an address.
     #[must_use]
     pub fn is_endpoint(&self, path: &str) -> bool {
         path.strip_suffix('/').unwrap_or(path) == self.path.strip_suffix('/').unwrap_or(&self.path)
@@ -218,11 +229,13 @@ pub struct Adapter {
     pub read_only: bool,
     /// `options.seed` of `sqlite`: the SQL that fills a database which does not exist yet.
     pub seed: Option<String>,
-    /// `session`: what is set in the database for the time of one call. The role is the last one, under the name `role`.
+    /// `session`: what is set in the database for the time of one call. The role is the last one,
+    /// under the name `role`.
     pub session: Vec<SessionTemplate>,
     /// `tenant`: what of the caller says which rows are its own.
     pub tenant: Option<Tenant>,
-    /// `databases`: the caller decides which database it is. Without, the connection is the same for everybody.
+    /// `databases`: the caller decides which database it is. Without, the connection is the same
+    /// for everybody.
     pub databases: Option<Databases>,
 }
 
@@ -273,18 +286,21 @@ pub const SESSION_ROLE: &str = "role";
 pub struct Script {
     /// The entry's path below the app folder, for messages and stacks.
     pub path: String,
-    /// One JavaScript expression that evaluates to a strict function `(host) => exports`, to be called with `this` undefined. `host` is the
-    /// exports of the module `"millrace"`. It runs every module's body and returns the entry's exports, an object without prototype; where a
+    /// One JavaScript expression that evaluates to a strict function `(host) => exports`, to be
+    /// called with `this` undefined. `host` is the exports of the module `"millrace"`. It runs
+    /// every module's body and returns the entry's exports, an object without prototype; where a
     /// module awaits at its top level, a promise of them: await what it returns.
     pub program: String,
     /// Leads from the program to the author's files. Bundles that are deployed have none.
     pub map: Option<ScriptMap>,
-    /// It is loaded once though packages of it read the clock then, for themselves: the clock is 0 there, as where a Worker starts.
+    /// It is loaded once though packages of it read the clock then, for themselves: the clock is 0
+    /// there, as where a Worker starts.
     pub loads_without_clock: bool,
 }
 
 impl Script {
-    /// The path of the script that others need: the build makes it, and it is evaluated before they are.
+    /// The path of the script that others need: the build makes it, and it is evaluated before they
+    /// are.
     pub const SHARED_PATH: &str = "intl";
 
     /// Whether others need it.
@@ -301,9 +317,11 @@ pub struct Tool {
     pub name: String,
     /// The tool's folder below the tools folder, with slashes: `billing/get-invoice`.
     pub path: String,
-    /// The whole entry of `tools/list`, as JSON text: name, title, description, `inputSchema`, annotations.
+    /// The whole entry of `tools/list`, as JSON text: name, title, description, `inputSchema`,
+    /// annotations.
     pub descriptor: String,
-    /// Whether it is in `tools/list`; `tools.expose: search` hides the app's own tools from there. It can be called all the same.
+    /// Whether it is in `tools/list`; `tools.expose: search` hides the app's own tools from there.
+    /// It can be called all the same.
     pub listed: bool,
     /// `auth`, the tool's own or the root's.
     pub auth: Option<Auth>,
@@ -321,7 +339,8 @@ pub struct Tool {
     pub idempotency: Option<Idempotency>,
     /// `output`, as JSON text: the schema that every result fits.
     pub output: Option<String>,
-    /// `text: as_is` of `output`: where hidden characters stay in the result; see [`hidden`](crate::hidden).
+    /// `text: as_is` of `output`: where hidden characters stay in the result; see
+    /// [`hidden`](crate::hidden).
     pub as_is: Vec<RedactedPath>,
     /// `returns`: the presenter of the result; its place in [`App::presenters`].
     pub returns: Option<u32>,
@@ -333,7 +352,8 @@ pub struct Tool {
     pub map_output: Option<ScriptRef>,
     /// `cache`; only on tools that do not write.
     pub cache: Option<Cache>,
-    /// `sync`, and what its statement reads and writes. `None`: nothing cached depends on the tool, and its own results on nothing.
+    /// `sync`, and what its statement reads and writes. `None`: nothing cached depends on the tool,
+    /// and its own results on nothing.
     pub sync: Option<ToolSync>,
     /// `errors`
     pub errors: Errors,
@@ -343,13 +363,14 @@ pub struct Tool {
     pub on_too_many: OnTooMany,
     /// `tenant: { none: … }`: its statements are not kept to the caller's tenant.
     pub crosses_tenants: bool,
-    /// Results are always a list of objects, as in Hyperterse: nothing is `[]`, an object is `[object]`, a scalar is `[{"value": scalar}]`.
-    /// Only in imported apps.
+    /// Results are always a list of objects, as in Hyperterse: nothing is `[]`, an object is
+    /// `[object]`, a scalar is `[{"value": scalar}]`. Only in imported apps.
     pub results_as_rows: bool,
 }
 
 impl Tool {
-    /// A tool that does something and asks for nothing: anybody may call it, it has no inputs, and the default limits.
+    /// A tool that does something and asks for nothing: anybody may call it, it has no inputs, and
+    /// the default limits.
     #[must_use]
     pub fn new(name: &str, execute: Execute) -> Self {
         Self {
@@ -387,8 +408,9 @@ impl Tool {
         before.chain([&self.map_input, &self.map_output].into_iter().flatten()).chain(handler)
     }
 
-    /// Whether clients get what the tool gives as the member `result` of an object: its presenter has one item or a list of them, as each
-    /// call decides, and a schema could say so only by a choice at its top, which some clients refuse.
+    /// Whether clients get what the tool gives as the member `result` of an object: its presenter
+    /// has one item or a list of them, as each call decides, and a schema could say so only by a
+    /// choice at its top, which some clients refuse.
     #[must_use]
     pub fn wraps_result(&self) -> bool {
         self.returns.is_some() && !self.execute.gives_rows(self.map_output.is_some())
@@ -421,7 +443,8 @@ pub enum Execute {
 }
 
 impl Execute {
-    /// The place in [`App::adapters`] of the database that it asks; `None` where it asks none itself.
+    /// The place in [`App::adapters`] of the database that it asks; `None` where it asks none
+    /// itself.
     #[must_use]
     pub const fn adapter(&self) -> Option<u32> {
         match self {
@@ -472,7 +495,8 @@ pub struct Input {
     pub default: Option<Literal>,
     /// The allowed values; empty: all.
     pub allowed: Vec<Literal>,
-    /// Numbers: the least value. Strings: the least length in characters. Arrays: the fewest elements.
+    /// Numbers: the least value. Strings: the least length in characters. Arrays: the fewest
+    /// elements.
     pub min: Option<f64>,
     /// Likewise, the greatest.
     pub max: Option<f64>,
@@ -495,7 +519,8 @@ pub struct Cache {
     pub ttl_s: u32,
     /// Who shares it.
     pub scope: CacheScope,
-    /// Of a tool with a handler: what calls with the same result have in common. `None`: all of their inputs.
+    /// Of a tool with a handler: what calls with the same result have in common. `None`: all of
+    /// their inputs.
     pub key: Option<Template>,
 }
 
@@ -589,8 +614,8 @@ pub enum OnExceed {
     Error,
     /// Blocks that only people see, and then rows, are left out until it fits.
     Shrink,
-    /// The same, where the author sets no limit: then it is one of `tools/call` alone, a text loses its end, and what says that something was
-    /// changed is sent although it cannot shrink.
+    /// The same, where the author sets no limit: then it is one of `tools/call` alone, a text loses
+    /// its end, and what says that something was changed is sent although it cannot shrink.
     Fit,
 }
 

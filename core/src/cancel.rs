@@ -35,8 +35,9 @@ impl Cancel {
         Self::default()
     }
 
-    /// A flag that is not tripped, of a host that can be asked: `is_gone` says, at once and without the isolate's other tasks, whether the client
-    /// went away. It is given up when the flag is tripped.
+    /// A flag that is not tripped, of a host that can be asked: `is_gone` says, at once and without
+    /// the isolate's other tasks, whether the client went away. It is given up when the flag is
+    /// tripped.
     #[must_use]
     pub fn with_probe(is_gone: impl Fn() -> bool + 'static) -> Self {
         let cancel = Self::default();
@@ -44,8 +45,8 @@ impl Cancel {
         cancel
     }
 
-    /// Whether the caller went away, asking the host where it can be asked: for work that holds the isolate's thread, so that nobody could trip the
-    /// flag meanwhile. It costs a system call.
+    /// Whether the caller went away, asking the host where it can be asked: for work that holds the
+    /// isolate's thread, so that nobody could trip the flag meanwhile. It costs a system call.
     #[must_use]
     pub fn look(&self) -> bool {
         if !self.is_tripped() && self.0.probe.try_borrow().is_ok_and(|probe| probe.as_ref().is_some_and(|is_gone| is_gone())) {
@@ -63,7 +64,8 @@ impl Cancel {
     /// Says that the caller went away, and wakes everyone who waits for it.
     pub fn trip(&self) {
         self.0.tripped.set(true);
-        // Nothing of a connection is kept for a call that ends without it. A probe that trips the flag itself is still in use.
+        // Nothing of a connection is kept for a call that ends without it. A probe that trips the
+        // flag itself is still in use.
         drop(self.0.probe.try_borrow_mut().ok().and_then(|mut probe| probe.take()));
         for waker in self.0.wakers.take() {
             waker.wake();

@@ -6,20 +6,24 @@ use core::fmt;
 /// What went wrong, seen by what the caller can do about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// A setting, a variable or a file is missing or wrong; no retry helps before the operator acts.
+    /// A setting, a variable or a file is missing or wrong; no retry helps before the operator
+    /// acts.
     Configuration,
     /// The upstream does not understand the statement or request.
     Syntax,
     /// The upstream understood and refused: a unique key, a foreign key, a check.
     Constraint,
-    /// A value, or the result of a computation with one, is not what the upstream accepts: a text that is not a date, a number out of range,
-    /// malformed JSON. Nothing was changed.
+    /// A value, or the result of a computation with one, is not what the upstream accepts: a text
+    /// that is not a date, a number out of range, malformed JSON. Nothing was changed.
     Data,
-    /// A step of a transaction did not return or change as many rows as is expected of it. Nothing was changed.
+    /// A step of a transaction did not return or change as many rows as is expected of it. Nothing
+    /// was changed.
     Expectation,
-    /// The upstream forbids the operation (a read-only database among others), or admits nobody from here.
+    /// The upstream forbids the operation (a read-only database among others), or admits nobody
+    /// from here.
     Denied,
-    /// The upstream does not accept the user, the password or the token. Nothing was executed: with other credentials the same may succeed.
+    /// The upstream does not accept the user, the password or the token. Nothing was executed: with
+    /// other credentials the same may succeed.
     Credentials,
     /// No answer before the deadline.
     TimedOut,
@@ -65,9 +69,10 @@ impl ErrorKind {
 
 /// An error of a port.
 ///
-/// `message` is one clause that names the offending thing in backticks; it carries no secret, no value of a
-/// statement, no address of a database and no upstream text, and may be shown to a caller. `source` is the upstream's own words: for the log, and for
-/// callers only under `errors.expose: full`.
+/// `message` is one clause that names the offending thing in backticks; it carries no secret, no
+/// value of a statement, no address of a database and no upstream text, and may be shown to a
+/// caller. `source` is the upstream's own words: for the log, and for callers only under
+/// `errors.expose: full`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// What the caller can do.
@@ -91,8 +96,9 @@ impl Error {
         self
     }
 
-    /// The same error, with where the upstream is and whom it was asked as, for the log: before the upstream's own words. `message` has none of that:
-    /// callers have no business with the addresses and users of databases.
+    /// The same error, with where the upstream is and whom it was asked as, for the log: before the
+    /// upstream's own words. `message` has none of that: callers have no business with the
+    /// addresses and users of databases.
     #[must_use]
     pub fn at(mut self, place: &str) -> Self {
         self.source = Some(match self.source {

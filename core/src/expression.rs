@@ -1,15 +1,19 @@
 //! The expressions of `when:`, parsed at build time and evaluated here.
 //!
-//! Evaluation is total: it has no error and no side effect. Numbers are compared exactly, whatever their representation; strings by code
-//! point. Values of different types are not equal, and none is less or greater.
+//! Evaluation is total: it has no error and no side effect. Numbers are compared exactly, whatever
+//! their representation; strings by code point. Values of different types are not equal, and none
+//! is less or greater.
 //!
-//! A path that leads nowhere is *unknown*, and so is what is made of it: a comparison, its `not`, a test of its text. So is an operator whose
-//! operands are not of the types that it is for: an order of a number and a text, `in` something that is not a list, `not` of what is
-//! neither true nor false. `and` and `or` decide by their other side where that is enough. An expression that is unknown in the end does not
-//! hold, so a condition that looks at a value which is not there, or is not what it should be, refuses, also where it is negated.
-//! `exists(x)`, `==`, `!=` with a value that is there, and a comparison with the literal `null` are never unknown.
+//! A path that leads nowhere is *unknown*, and so is what is made of it: a comparison, its `not`, a
+//! test of its text. So is an operator whose operands are not of the types that it is for: an order
+//! of a number and a text, `in` something that is not a list, `not` of what is neither true nor
+//! false. `and` and `or` decide by their other side where that is enough. An expression that is
+//! unknown in the end does not hold, so a condition that looks at a value which is not there, or is
+//! not what it should be, refuses, also where it is negated. `exists(x)`, `==`, `!=` with a value
+//! that is there, and a comparison with the literal `null` are never unknown.
 //!
-//! What an evaluation does is counted: after [`MOST_STEPS`] it is unknown. Without `exists` and `all` of lists none comes near.
+//! What an evaluation does is counted: after [`MOST_STEPS`] it is unknown. Without `exists` and
+//! `all` of lists none comes near.
 
 use alloc::{borrow::Cow, boxed::Box, string::String, vec::Vec};
 use core::{cell::Cell, cmp::Ordering, fmt};
@@ -21,7 +25,8 @@ use crate::{
     app::{Literal, Pattern},
 };
 
-/// The most steps of one evaluation: a part of the expression, an element that is looked at, or `STEP_BYTES` of text.
+/// The most steps of one evaluation: a part of the expression, an element that is looked at, or
+/// `STEP_BYTES` of text.
 pub const MOST_STEPS: usize = 4_000_000;
 /// How much text is searched or compared in one step.
 const STEP_BYTES: usize = 64;
@@ -43,7 +48,8 @@ pub enum Expression {
     Compare(Comparison, Box<Expression>, Box<Expression>),
     /// `x in y`: y is a list that has x.
     In(Box<Expression>, Box<Expression>),
-    /// `len(x)`: characters, elements or members; 0 for null and for what is absent. Of anything else it is unknown.
+    /// `len(x)`: characters, elements or members; 0 for null and for what is absent. Of anything
+    /// else it is unknown.
     Len(Box<Expression>),
     /// `exists(x)`: present and not null.
     Exists(Box<Expression>),
@@ -111,7 +117,8 @@ impl Patterns for () {
 }
 
 impl Expression {
-    /// Whether the expression is true. Only `true` is: a number, a string or a list never is by itself.
+    /// Whether the expression is true. Only `true` is: a number, a string or a list never is by
+    /// itself.
     ///
     /// ```
     /// use millrace_core::expression::{Comparison, Expression, Step};
@@ -143,7 +150,8 @@ impl Expression {
         self.evaluate(roots, &Evaluation::with(patterns))
     }
 
-    /// Whether the expression is true; `None` where that is unknown, and where its value is neither true nor false.
+    /// Whether the expression is true; `None` where that is unknown, and where its value is neither
+    /// true nor false.
     fn truth(&self, roots: &Roots<'_>, evaluation: &Evaluation<'_>) -> Option<bool> {
         self.evaluate(roots, evaluation)?.as_bool()
     }
@@ -265,7 +273,8 @@ impl<'p> Evaluation<'p> {
         left.map(|_| ())
     }
 
-    /// Whether it made all the steps that it may make: what is unknown now is not for want of a value.
+    /// Whether it made all the steps that it may make: what is unknown now is not for want of a
+    /// value.
     const fn is_over(&self) -> bool {
         self.left.get() == 0
     }
@@ -281,7 +290,8 @@ impl Quantifier {
         }
     }
 
-    /// Whether the condition holds of as many elements; what is unknown of one decides nothing, as with `or` and `and`.
+    /// Whether the condition holds of as many elements; what is unknown of one decides nothing, as
+    /// with `or` and `and`.
     fn holds(self, list: &[Json], name: &str, condition: &Expression, roots: &Roots<'_>, evaluation: &Evaluation<'_>) -> Option<bool> {
         let decides = self == Self::Any;
         let mut is_known = true;
@@ -390,7 +400,8 @@ impl Comparison {
     }
 }
 
-/// Whether two values are equal: numbers by their value (`1` is `1.0`), objects without regard to the order of members.
+/// Whether two values are equal: numbers by their value (`1` is `1.0`), objects without regard to
+/// the order of members.
 #[must_use]
 pub fn equal(left: &Json, right: &Json) -> bool {
     let evaluation = Evaluation { patterns: &(), left: Cell::new(usize::MAX) };
@@ -446,7 +457,8 @@ fn float(number: &serde_json::Number) -> f64 {
 }
 
 fn compare_mixed(integer: i128, float: f64) -> Ordering {
-    // The cast truncates and saturates far beyond every 64-bit integer, so only the fraction is left to look at.
+    // The cast truncates and saturates far beyond every 64-bit integer, so only the fraction is
+    // left to look at.
     let whole = float as i128;
     integer.cmp(&whole).then_with(|| {
         let fraction = float - whole as f64;

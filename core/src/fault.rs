@@ -1,4 +1,5 @@
-//! The one error of the pipeline, and its renderings. A stage makes it, stage *serialize* renders it; nothing parses text back.
+//! The one error of the pipeline, and its renderings. A stage makes it, stage *serialize* renders
+//! it; nothing parses text back.
 
 use alloc::{string::String, vec::Vec};
 use core::fmt::Write as _;
@@ -32,8 +33,8 @@ impl Severity {
     }
 }
 
-/// Who can mend a failure. The status of its span, the level of its line in the log, `retryable` and the usual recovery line follow from
-/// this and from nothing else.
+/// Who can mend a failure. The status of its span, the level of its line in the log, `retryable`
+/// and the usual recovery line follow from this and from nothing else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Remedy {
     /// Its caller: by other inputs, by credentials, by asking its user.
@@ -61,8 +62,9 @@ pub enum Change {
     Kept,
 }
 
-/// The code of a value that a database does not accept, or the result of a computation with one. Its caller may have sent such a value; or the author of
-/// the app put one into a place of another type, which the operator is told.
+/// The code of a value that a database does not accept, or the result of a computation with one.
+/// Its caller may have sent such a value; or the author of the app put one into a place of another
+/// type, which the operator is told.
 pub const DATA_INVALID: &str = "DATA_INVALID";
 
 /// The recovery line of what only the operator can mend.
@@ -91,12 +93,14 @@ pub struct Issue {
     pub message: String,
 }
 
-/// Why a call is refused in words of the protocol, whatever the tool's style: the HTTP status, the code, `WWW-Authenticate`.
+/// Why a call is refused in words of the protocol, whatever the tool's style: the HTTP status, the
+/// code, `WWW-Authenticate`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// 401: no credentials, or wrong ones.
     Unauthorized,
-    /// 403: good credentials that are not enough; the scopes that are needed, as far as they are known.
+    /// 403: good credentials that are not enough; the scopes that are needed, as far as they are
+    /// known.
     Forbidden(Vec<String>),
     /// 400, −32021: the client did not declare these capabilities.
     Capability(Map<String, Json>),
@@ -106,8 +110,8 @@ pub enum Refusal {
 
 /// Why a call failed.
 ///
-/// `code`, `message` and the other public parts reach the caller; `log` never does, unless the tool's
-/// `errors.expose` is `full` (then it is appended to the message of a connector's fault).
+/// `code`, `message` and the other public parts reach the caller; `log` never does, unless the
+/// tool's `errors.expose` is `full` (then it is appended to the message of a connector's fault).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// Where it happened.
@@ -195,7 +199,8 @@ impl Fault {
         self
     }
 
-    /// The same fault, which came after a change: the recovery line says so, and nothing that invites to the same call again is left of it.
+    /// The same fault, which came after a change: the recovery line says so, and nothing that
+    /// invites to the same call again is left of it.
     pub(crate) fn after(&mut self, change: Change) {
         let said = match change {
             Change::None => return,
@@ -213,7 +218,8 @@ impl Fault {
         self.suggestion = Some(suggestion);
     }
 
-    /// Whether the operator is told, too, and not only whoever looks for it: it is theirs to mend, or may be.
+    /// Whether the operator is told, too, and not only whoever looks for it: it is theirs to mend,
+    /// or may be.
     #[must_use]
     pub fn is_for_operator(&self) -> bool {
         self.remedy != Remedy::Caller || self.code == DATA_INVALID
@@ -232,7 +238,8 @@ impl Fault {
         self
     }
 
-    /// The code, for what must have no value of a caller: traces. OpenTelemetry's `_OTHER` in place of one that a script put together.
+    /// The code, for what must have no value of a caller: traces. OpenTelemetry's `_OTHER` in place
+    /// of one that a script put together.
     #[must_use]
     pub fn known_code(&self) -> &str {
         if self.computed_code { "_OTHER" } else { &self.code }
@@ -249,8 +256,9 @@ impl Fault {
         }
     }
 
-    /// `data` of the JSON-RPC error: `{stage, code, severity, retryable}`, and `change_made`, `suggestion`, `available_actions`,
-    /// `details`, `retry_after` (seconds) and `issues` where there are any.
+    /// `data` of the JSON-RPC error: `{stage, code, severity, retryable}`, and `change_made`,
+    /// `suggestion`, `available_actions`, `details`, `retry_after` (seconds) and `issues` where
+    /// there are any.
     #[must_use]
     pub fn data(&self) -> Json {
         let mut fields = self.fields();
@@ -260,7 +268,8 @@ impl Fault {
         Json::Object(fields)
     }
 
-    /// `_meta."millrace/error"` of a tool result: [`data`](Self::data) with the message and the JSON-RPC code.
+    /// `_meta."millrace/error"` of a tool result: [`data`](Self::data) with the message and the
+    /// JSON-RPC code.
     #[must_use]
     pub fn meta(&self) -> Json {
         let mut fields = self.fields();
@@ -269,7 +278,8 @@ impl Fault {
         Json::Object(fields)
     }
 
-    /// The text of a tool result: a `<validation_error>` where there are issues, else a `<tool_error>`. `tool` is the tool's name.
+    /// The text of a tool result: a `<validation_error>` where there are issues, else a
+    /// `<tool_error>`. `tool` is the tool's name.
     #[must_use]
     pub fn envelope(&self, tool: &str) -> String {
         if self.issues.is_empty() { self.tool_error() } else { self.validation_error(tool) }

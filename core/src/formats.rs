@@ -1,4 +1,5 @@
-//! The texts that `format` and the types `datetime`, `date` and `uuid` take: the same in an app's files and from a caller.
+//! The texts that `format` and the types `datetime`, `date` and `uuid` take: the same in an app's
+//! files and from a caller.
 
 use alloc::format;
 use core::{
@@ -8,7 +9,8 @@ use core::{
 
 use jiff::civil::Date;
 
-/// Whether a text has a format. A format that is not checked fits everything: the bundler says which ones are.
+/// Whether a text has a format. A format that is not checked fits everything: the bundler says
+/// which ones are.
 #[must_use]
 pub fn is(format: &str, text: &str) -> bool {
     match format {
@@ -25,8 +27,9 @@ pub fn is(format: &str, text: &str) -> bool {
     }
 }
 
-/// RFC 3339, with a space in place of `T`, without an offset, or with one of whole hours (`+02`), too; or `YYYY-MM-DD`. These are the forms in
-/// which databases write a moment and connectors return it. A leap second, an infinity and a year beyond 9999 are none of them.
+/// RFC 3339, with a space in place of `T`, without an offset, or with one of whole hours (`+02`),
+/// too; or `YYYY-MM-DD`. These are the forms in which databases write a moment and connectors
+/// return it. A leap second, an infinity and a year beyond 9999 are none of them.
 #[must_use]
 pub fn is_datetime(text: &str) -> bool {
     let Some((date, time)) = text.split_once(['T', ' ']) else { return is_date(text) };
@@ -37,7 +40,8 @@ pub fn is_datetime(text: &str) -> bool {
 /// `YYYY-MM-DD`, a day of the calendar.
 #[must_use]
 pub fn is_date(text: &str) -> bool {
-    // The calendar is the library's part. Its reader takes more forms than this one, and a Worker would carry it.
+    // The calendar is the library's part. Its reader takes more forms than this one, and a Worker
+    // would carry it.
     has_shape(text, "dddd-dd-dd") && Date::new(number(text, 0..4), number(text, 5..7) as i8, number(text, 8..10) as i8).is_ok()
 }
 
@@ -90,7 +94,8 @@ fn has_shape(text: &str, shape: &str) -> bool {
         })
 }
 
-/// One `@` with something before it and a host name after it; no spaces. The form that mail servers really take.
+/// One `@` with something before it and a host name after it; no spaces. The form that mail servers
+/// really take.
 fn is_email(text: &str) -> bool {
     text.rsplit_once('@').is_some_and(|(local, host)| {
         !local.is_empty()
@@ -111,7 +116,8 @@ fn is_hostname(text: &str) -> bool {
     text.len() <= 253 && text.split('.').all(is_label)
 }
 
-/// A scheme, a colon and what follows it, of the characters that [RFC 3986](https://www.rfc-editor.org/rfc/rfc3986) knows.
+/// A scheme, a colon and what follows it, of the characters that [RFC
+/// 3986](https://www.rfc-editor.org/rfc/rfc3986) knows.
 fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else { return false };
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())

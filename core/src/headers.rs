@@ -5,7 +5,8 @@ use alloc::{
     vec::Vec,
 };
 
-/// Header fields in the order they came. Names are compared without regard to case; a name may stand more than once.
+/// Header fields in the order they came. Names are compared without regard to case; a name may
+/// stand more than once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Headers(Vec<(String, String)>);
 
@@ -35,8 +36,8 @@ impl Headers {
     /// The only field of that name, blanks around its value cut off.
     ///
     /// # Errors
-    /// [`Repeated`] where the name stands more than once: whoever reads the first and whoever reads the last would
-    /// disagree.
+    /// [`Repeated`] where the name stands more than once: whoever reads the first and whoever reads
+    /// the last would disagree.
     pub fn only(&self, name: &str) -> Result<Option<&str>, Repeated> {
         let mut values = self.all(name);
         let value = values.next();
@@ -46,8 +47,8 @@ impl Headers {
         }
     }
 
-    /// The value of every field of that name, blanks around it cut off, where they all have the same: a proxy on the way may have written a field
-    /// once more.
+    /// The value of every field of that name, blanks around it cut off, where they all have the
+    /// same: a proxy on the way may have written a field once more.
     ///
     /// # Errors
     /// [`Repeated`] where they differ.

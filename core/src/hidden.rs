@@ -1,9 +1,11 @@
 //! Characters that nobody sees and a model reads: what data could whisper.
 //!
-//! Tag characters are letters that no font draws, runs of variation selectors carry any bytes, zero-width characters split words, and marks of
-//! direction show one text and say another. A value that has them says something to a model that the people who look at it cannot see. On its
-//! way to a model each becomes a visible escape, `[U+200B]`; it has no quotation mark and no back-slash, so that text which is JSON, a table
-//! or Markdown stays that. This is the only table of such characters; [`one_line`](crate::one_line) and the log lines of hosts use it, too.
+//! Tag characters are letters that no font draws, runs of variation selectors carry any bytes,
+//! zero-width characters split words, and marks of direction show one text and say another. A value
+//! that has them says something to a model that the people who look at it cannot see. On its way to
+//! a model each becomes a visible escape, `[U+200B]`; it has no quotation mark and no back-slash,
+//! so that text which is JSON, a table or Markdown stays that. This is the only table of such
+//! characters; [`one_line`](crate::one_line) and the log lines of hosts use it, too.
 //!
 //! Some are needed where people write, and stay there:
 //!
@@ -15,8 +17,9 @@
 //! | U+FE0E, U+FE0F (text or emoji) | one, after an emoji or in a keycap |
 //! | U+180B–U+180D, U+180F | one, after a Mongolian letter |
 //!
-//! Everything else of the table is escaped wherever it stands, among it U+00AD (soft hyphen), U+200E and U+200F, all of U+E0000–U+E0FFF (so the
-//! flags of England, Scotland and Wales, and the variants of ideographs), the C0 and C1 controls and U+FFF9–U+FFFB.
+//! Everything else of the table is escaped wherever it stands, among it U+00AD (soft hyphen),
+//! U+200E and U+200F, all of U+E0000–U+E0FFF (so the flags of England, Scotland and Wales, and the
+//! variants of ideographs), the C0 and C1 controls and U+FFF9–U+FFFB.
 
 use alloc::{borrow::Cow, rc::Rc, string::String, vec::Vec};
 use core::fmt::Write as _;
@@ -63,14 +66,15 @@ const fn class(character: char) -> Class {
     }
 }
 
-/// Whether a character is one that a reader of a log or a terminal would not see, or that would move the text around it. Selectors of emoji are
-/// not: they say nothing there.
+/// Whether a character is one that a reader of a log or a terminal would not see, or that would
+/// move the text around it. Selectors of emoji are not: they say nothing there.
 #[must_use]
 pub const fn is_hidden(character: char) -> bool {
     matches!(class(character), Class::Hidden | Class::Joiner)
 }
 
-/// The text with an escape, `[U+200B]`, for each hidden character that is not needed where it stands.
+/// The text with an escape, `[U+200B]`, for each hidden character that is not needed where it
+/// stands.
 ///
 /// ```
 /// use millrace_core::hidden::visible;
@@ -103,7 +107,8 @@ pub(crate) fn reveal(text: &mut String) -> bool {
     true
 }
 
-/// Makes the texts and the keys of a value visible, apart from what one of the paths leads to; `false` where they are already.
+/// Makes the texts and the keys of a value visible, apart from what one of the paths leads to;
+/// `false` where they are already.
 pub(crate) fn reveal_json(value: &mut Json, as_is: &[&[PathStep]]) -> bool {
     if as_is.iter().any(|path| path.is_empty()) {
         return false;
@@ -142,7 +147,8 @@ pub(crate) fn reveal_json(value: &mut Json, as_is: &[&[PathStep]]) -> bool {
     }
 }
 
-/// Makes the keys of an object visible, and loses none where two become the same; `false` where they are already.
+/// Makes the keys of an object visible, and loses none where two become the same; `false` where
+/// they are already.
 pub(crate) fn reveal_keys(members: &mut Map<String, Json>) -> bool {
     if members.keys().all(|name| next(name, 0).is_none()) {
         return false;
@@ -177,8 +183,8 @@ fn reveal_cell(cell: &mut Value) -> bool {
     }
 }
 
-/// Whether JSON text that was written without spaces has nothing to escape in it, as far as a look at its bytes tells: it is printable ASCII and
-/// has no escape of JSON.
+/// Whether JSON text that was written without spaces has nothing to escape in it, as far as a look
+/// at its bytes tells: it is printable ASCII and has no escape of JSON.
 pub(crate) fn is_plain_json(text: &str) -> bool {
     let is_plain = |byte: &u8| (0x20..0x7f).contains(byte) && *byte != b'\\';
     let (chunks, rest) = text.as_bytes().as_chunks::<CHUNK>();
@@ -278,8 +284,8 @@ const fn is_key(character: char) -> bool {
     matches!(character, '0'..='9' | '#' | '*')
 }
 
-/// What is shown of a text that a caller made up, and that a message repeats to it: so many characters at most, control characters replaced,
-/// and no mark-up.
+/// What is shown of a text that a caller made up, and that a message repeats to it: so many
+/// characters at most, control characters replaced, and no mark-up.
 pub(crate) fn repeated(text: &str, most: usize) -> Cow<'_, str> {
     let is_mark = |character: char| matches!(character, '<' | '>') || character.is_control();
     if text.len() <= most && !text.contains(is_mark) {
@@ -352,7 +358,8 @@ mod tests {
             let is_escaped = visible(&alone) != alone;
             assert_eq!(is_escaped, class(character) != Class::Seen, "{character:?}");
         }
-        // Those of Unicode that have no glyph (`Default_Ignorable_Code_Point`), which a table of ranges could lack.
+        // Those of Unicode that have no glyph (`Default_Ignorable_Code_Point`), which a table of
+        // ranges could lack.
         let ignorable =
             ["\u{ad}", "\u{34f}", "\u{61c}", "\u{115f}", "\u{1160}", "\u{17b4}", "\u{17b5}", "\u{180b}", "\u{180f}", "\u{3164}"];
         let ranges = [('\u{200b}', '\u{200f}'), ('\u{202a}', '\u{202e}'), ('\u{2060}', '\u{206f}'), ('\u{fe00}', '\u{fe0f}')];

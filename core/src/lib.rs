@@ -1,11 +1,14 @@
-//! The core of Millrace: the pipeline of a tool call, the MCP endpoint around it, and the ports it reaches the outside through.
+//! The core of Millrace: the pipeline of a tool call, the MCP endpoint around it, and the ports it
+//! reaches the outside through.
 //!
-//! The core is a function. A compiled [`app::App`], a [`protocol::Request`] and [`ports::Ports`] go in, a
-//! [`protocol::Response`] comes out. It reads no clock, no socket, no file and no variable: what can is a port.
+//! The core is a function. A compiled [`app::App`], a [`protocol::Request`] and [`ports::Ports`] go
+//! in, a [`protocol::Response`] comes out. It reads no clock, no socket, no file and no variable:
+//! what can is a port.
 //!
 //! The modules, in the order of the data:
 //!
-//! - [`app`]: the compiled app and its bundle encoding. Holding an `App` means that every check of the bundler passed.
+//! - [`app`]: the compiled app and its bundle encoding. Holding an `App` means that every check of
+//!   the bundler passed.
 //! - [`ports`]: what a host implements, one trait a file.
 //! - [`protocol`]: bytes ↔ typed MCP requests and results.
 //! - [`pipeline`]: the thirteen stages of `tools/call`.
@@ -13,8 +16,9 @@
 //! - [`fault`]: the one error of the pipeline, and its renderings.
 //! - [`endpoint`]: an app and ports, ready to answer requests.
 //!
-//! Beside them are small readers that drivers and hosts share: [`headers`], [`url`]. What is said about a call passes [`redaction`], and
-//! what is logged [`one_line`]; what a model reads of data, [`hidden`].
+//! Beside them are small readers that drivers and hosts share: [`headers`], [`url`]. What is said
+//! about a call passes [`redaction`], and what is logged [`one_line`]; what a model reads of data,
+//! [`hidden`].
 #![no_std]
 
 extern crate alloc;

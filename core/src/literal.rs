@@ -6,7 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, se
 
 use crate::Json;
 
-/// A JSON value inside a bundle. A bundle's encoding does not describe itself, so the value travels as JSON text.
+/// A JSON value inside a bundle. A bundle's encoding does not describe itself, so the value travels
+/// as JSON text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Literal(pub Json);
 

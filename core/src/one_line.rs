@@ -1,7 +1,8 @@
 //! Text that stays on one line of a log, whatever is in it.
 //!
-//! A line break within a text would make a line of its own, which looks like any other; a control character or a change of the writing
-//! direction would make a terminal or an editor show something else than is there. Each becomes an escape: `\\n`, `\\u{202e}`.
+//! A line break within a text would make a line of its own, which looks like any other; a control
+//! character or a change of the writing direction would make a terminal or an editor show something
+//! else than is there. Each becomes an escape: `\\n`, `\\u{202e}`.
 
 use alloc::{borrow::Cow, string::String};
 use core::fmt::{self, Write};
@@ -39,7 +40,8 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(line.0)
 }
 
-/// C0 and C1 with all line breaks that are among them, the two of Unicode, and what turns or hides the text around it.
+/// C0 and C1 with all line breaks that are among them, the two of Unicode, and what turns or hides
+/// the text around it.
 fn is_escaped(character: char) -> bool {
     character.is_control() || is_hidden(character)
 }

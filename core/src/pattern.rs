@@ -1,9 +1,10 @@
 //! `pattern`: a regular expression, parsed when the app is bundled.
 //!
-//! In goes the text of an author, out comes a tree of what it means: classes of characters are lists of ranges, and the flags `i`, `u` and
-//! `x` are worked in. So a runtime needs neither a parser nor the tables of Unicode, which would be a quarter of a Worker. What a match
-//! captures is not kept: only whether there is one matters. Look-around and back references are refused; the engine is linear in the length
-//! of the text.
+//! In goes the text of an author, out comes a tree of what it means: classes of characters are
+//! lists of ranges, and the flags `i`, `u` and `x` are worked in. So a runtime needs neither a
+//! parser nor the tables of Unicode, which would be a quarter of a Worker. What a match captures is
+//! not kept: only whether there is one matters. Look-around and back references are refused; the
+//! engine is linear in the length of the text.
 
 use alloc::{
     boxed::Box,
@@ -41,8 +42,8 @@ enum Node {
     Empty,
     /// This text.
     Text(String),
-    /// One character of a class: ranges in order, each as the gap since the end of the last and the number of characters after its first.
-    /// The numbers are small, so they take one byte or two.
+    /// One character of a class: ranges in order, each as the gap since the end of the last and the
+    /// number of characters after its first. The numbers are small, so they take one byte or two.
     Class(Vec<(u32, u32)>),
     /// A place: [`Look::as_repr`].
     Place(u32),
@@ -126,7 +127,8 @@ impl Node {
         Self::Class(spread.collect())
     }
 
-    /// The tree as the engine takes it; `None` for a class that names no characters, which only a damaged bundle has.
+    /// The tree as the engine takes it; `None` for a class that names no characters, which only a
+    /// damaged bundle has.
     fn hir(&self) -> Option<Hir> {
         let all = |parts: &[Self]| parts.iter().map(Self::hir).collect::<Option<Vec<_>>>();
         Some(match self {
@@ -144,7 +146,8 @@ impl Node {
             }
             Self::Place(look) => Hir::look(Look::from_repr(*look)?),
             Self::Repeat { min, max, part } => {
-                // Whether it takes much or little first decides where a match ends, not whether there is one.
+                // Whether it takes much or little first decides where a match ends, not whether
+                // there is one.
                 Hir::repetition(Repetition { min: *min, max: *max, greedy: true, sub: Box::new(part.hir()?) })
             }
             Self::All(parts) => Hir::concat(all(parts)?),

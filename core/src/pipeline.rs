@@ -6,8 +6,10 @@
 //! response ◀─ 13 serialize ◀─ 12 sync ◀─ 11 present ◀─ 10 map output ◀─ 9 execute ◀─ 8 guard ◀─ 7 middleware
 //! ```
 //!
-//! A stage is a file in `stages`; [`Stage`] has their names and their order, and [`stage`] says which of them a tool has. Any stage may end the
-//! call; nothing after it runs. Authentication comes before any other script of the app, so no code of the app runs for a caller that is not let in.
+//! A stage is a file in `stages`; [`Stage`] has their names and their order, and [`stage`] says
+//! which of them a tool has. Any stage may end the call; nothing after it runs. Authentication
+//! comes before any other script of the app, so no code of the app runs for a caller that is not
+//! let in.
 
 use core::pin::pin;
 
@@ -56,17 +58,18 @@ impl Pipeline {
     /// Runs one call through the stages.
     ///
     /// # Errors
-    /// A fault that must be a JSON-RPC error: an unknown tool, a refused caller, or any fault of a tool with
-    /// `errors.style: protocol`. Every other fault is a [`ToolResult`] with `is_error`.
+    /// A fault that must be a JSON-RPC error: an unknown tool, a refused caller, or any fault of a
+    /// tool with `errors.style: protocol`. Every other fault is a [`ToolResult`] with `is_error`.
     pub async fn call(&self, call: Call<'_>) -> FaultResult<ToolResult> {
         self.run(call, serialize::failure, sync::announced).await
     }
 
-    /// Runs one call whose result becomes part of something else: a prompt, a resource, a completion.
+    /// Runs one call whose result becomes part of something else: a prompt, a resource, a
+    /// completion.
     ///
     /// # Errors
-    /// Every failure, whatever the tool's `errors.style`, and the failures that its script returned: there is nothing
-    /// that a model could mend.
+    /// Every failure, whatever the tool's `errors.style`, and the failures that its script
+    /// returned: there is nothing that a model could mend.
     pub async fn fetch(&self, call: Call<'_>) -> FaultResult<ToolResult> {
         self.run(call, serialize::fetched, |_, result| result).await
     }
@@ -99,7 +102,8 @@ impl Pipeline {
         };
         self.deployment.refresh(Some(run.signal.deadline_ms())).await;
         let running = RunningCall { tool: &run.tool.name, request_id: run.request_id, deadline_ms: run.signal.deadline_ms() };
-        // Pinned here: a future that is handed on is stored once more by each function that takes it.
+        // Pinned here: a future that is handed on is stored once more by each function that takes
+        // it.
         let end = observed::observed(self.ports.observer.as_deref(), running, pin!(stages(&mut run, inputs, listener))).await;
         // Others of this isolate may ask from here on.
         let went_well = sync::went_well(&end);
@@ -121,7 +125,8 @@ impl Pipeline {
                 Ok(if outcome == CallOutcome::Succeeded { announced(&run, result) } else { result })
             }
             Err(why) => {
-                // Whatever says why a call failed passes here, on its way to the caller and to the log.
+                // Whatever says why a call failed passes here, on its way to the caller and to the
+                // log.
                 let why = run.secrets().strike_failed(told(&run, why));
                 middleware::observe(&run, Ended::failed(&run, &why)).await;
                 sync::settle(&run, went_well).await;
@@ -132,8 +137,9 @@ impl Pipeline {
         }
     }
 
-    /// Lets a database look at the statement of the tool with this index, without running it, and make the table that the tool's
-    /// `idempotency` needs; for `millrace check --connect`. `None` where the tool has no statement, or one that no database explains.
+    /// Lets a database look at the statement of the tool with this index, without running it, and
+    /// make the table that the tool's `idempotency` needs; for `millrace check --connect`. `None`
+    /// where the tool has no statement, or one that no database explains.
     ///
     /// # Errors
     /// What the database says, or [`Configuration`](crate::ErrorKind::Configuration).
@@ -143,9 +149,9 @@ impl Pipeline {
         Some(rehearsal::rehearse(self, tool).await?.map_err(|error| self.secrets.strike_error(error)))
     }
 
-    /// What the statement of the tool with this index returns, as its database describes it without running it; for
-    /// `millrace check --connect`. `None` where the tool has no statement, where its database describes none, and where its columns depend on
-    /// the call.
+    /// What the statement of the tool with this index returns, as its database describes it without
+    /// running it; for `millrace check --connect`. `None` where the tool has no statement, where
+    /// its database describes none, and where its columns depend on the call.
     ///
     /// # Errors
     /// As [`rehearse`](Self::rehearse).
@@ -155,7 +161,8 @@ impl Pipeline {
         Some(description::describe(self, tool).await?.map_err(|error| self.secrets.strike_error(error)))
     }
 
-    /// Lets an adapter's database answer a question of the operator's, which reads; for `millrace check --connect`.
+    /// Lets an adapter's database answer a question of the operator's, which reads; for
+    /// `millrace check --connect`.
     ///
     /// # Errors
     /// As [`ping`](Self::ping).
@@ -167,14 +174,14 @@ impl Pipeline {
     /// Checks that an adapter's database answers, or the first one of several; for `/readyz`.
     ///
     /// # Errors
-    /// [`Configuration`](crate::ErrorKind::Configuration) for an adapter that the app does not have or whose variables are not set;
-    /// else whatever the connector reports.
+    /// [`Configuration`](crate::ErrorKind::Configuration) for an adapter that the app does not have
+    /// or whose variables are not set; else whatever the connector reports.
     pub async fn ping(&self, adapter: usize) -> crate::Result<()> {
         self.ping_databases(adapter, 1).await
     }
 
-    /// Checks that every database of an adapter answers, one after the other; for `millrace check --connect`, and to make databases that
-    /// do not exist yet.
+    /// Checks that every database of an adapter answers, one after the other; for
+    /// `millrace check --connect`, and to make databases that do not exist yet.
     ///
     /// # Errors
     /// As [`ping`](Self::ping), of the first one that does not.

@@ -7,7 +7,8 @@ use serde_json::Map;
 
 use crate::Json;
 
-/// The caller, as a front end of the platform, or the developer, names it: out of what the host is told, and never out of what a client sends.
+/// The caller, as a front end of the platform, or the developer, names it: out of what the host is
+/// told, and never out of what a client sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlatformCaller {
     /// What let it in.
@@ -16,7 +17,8 @@ pub struct PlatformCaller {
     pub claims: Map<String, Json>,
 }
 
-/// What lets callers in before a request comes here: a front end of AWS, or whoever develops an app.
+/// What lets callers in before a request comes here: a front end of AWS, or whoever develops an
+/// app.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Authorizer {
     /// `AWS_IAM`: a request that is signed by a user or a role of AWS.

@@ -60,7 +60,8 @@ pub struct Ports {
     pub cache: Rc<dyn KvCache>,
     /// Where counters and records are that calls agree by.
     pub state: Rc<dyn StateStore>,
-    /// The places that calls on all isolates of the machine share; `None` where each isolate counts its own.
+    /// The places that calls on all isolates of the machine share; `None` where each isolate counts
+    /// its own.
     pub places: Option<Rc<dyn Places>>,
     /// Verifies the tokens of callers. Not touched by an app without `jwt`.
     pub tokens: Rc<dyn TokenVerifier>,

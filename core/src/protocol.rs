@@ -1,14 +1,14 @@
 //! The MCP endpoint: bytes ↔ typed requests and results.
 //!
-//! [`Request`] and [`Response`] are all that crosses the border between a host and the core; where there is no HTTP, messages of a
-//! [`Connection`] do. The endpoint is stateless and
-//! serves two eras of MCP at one path: the *modern* one, where every request carries its version and capabilities in
-//! `params._meta` (2026-07-28), and the *legacy* one, which starts with `initialize` (2024-11-05 to 2025-11-25). It mints no
-//! session, and ignores `Mcp-Session-Id` and `Last-Event-ID`.
+//! [`Request`] and [`Response`] are all that crosses the border between a host and the core; where
+//! there is no HTTP, messages of a [`Connection`] do. The endpoint is stateless and serves two eras
+//! of MCP at one path: the *modern* one, where every request carries its version and capabilities
+//! in `params._meta` (2026-07-28), and the *legacy* one, which starts with `initialize` (2024-11-05
+//! to 2025-11-25). It mints no session, and ignores `Mcp-Session-Id` and `Last-Event-ID`.
 //!
 //! # The ladder
-//! A request climbs these steps in order; the first that refuses it answers. Statuses are HTTP's, negative numbers JSON-RPC's.
-//! Errors up to step 8 carry no `id`; later ones carry the request's.
+//! A request climbs these steps in order; the first that refuses it answers. Statuses are HTTP's,
+//! negative numbers JSON-RPC's. Errors up to step 8 carry no `id`; later ones carry the request's.
 //!
 //! | step | refused as |
 //! |---|---|
@@ -36,18 +36,19 @@
 //! | legacy: the method is known | 200 −32601 |
 //! | the caller is let in (stage *authenticate* of the pipeline) | 401 or 403 with `WWW-Authenticate` |
 //!
-//! Over HTTP, who asks is looked at before step 11f, and where an app requires sign-in, whatever the steps from 7 on say comes after it. See
-//! the module `entrance`.
+//! Over HTTP, who asks is looked at before step 11f, and where an app requires sign-in, whatever
+//! the steps from 7 on say comes after it. See the module `entrance`.
 //!
-//! Everything after that is HTTP 200: a result, or a JSON-RPC error. A resource that is not there is −32602 for the modern era and
-//! −32002 for the legacy one. (Step 3, authentication, is a stage of the pipeline: tools differ in who may call them.)
+//! Everything after that is HTTP 200: a result, or a JSON-RPC error. A resource that is not there
+//! is −32602 for the modern era and −32002 for the legacy one. (Step 3, authentication, is a stage
+//! of the pipeline: tools differ in who may call them.)
 //!
-//! A `tools/call` that says something before its result is answered with an event stream, where the caller accepts one: see
-//! [`EventStream`].
+//! A `tools/call` that says something before its result is answered with an event stream, where the
+//! caller accepts one: see [`EventStream`].
 //!
 //! # What is deliberately absent
-//! No subscriptions, and over HTTP no server-to-client requests (legacy sampling and elicitation need a session, which a connection is). Capabilities name only what
-//! the app has.
+//! No subscriptions, and over HTTP no server-to-client requests (legacy sampling and elicitation
+//! need a session, which a connection is). Capabilities name only what the app has.
 
 use alloc::{rc::Rc, vec::Vec};
 

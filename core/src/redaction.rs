@@ -6,17 +6,21 @@
 //! | 4 to 7 bytes | where it stands as a word; `true`, `false` and `null` are no secrets |
 //! | 8 bytes or more | wherever it stands |
 //!
-//! Upper and lower case are the same in every script, and so are European letters whose marks are characters of their own; so is a secret in percent
-//! codes, in the escapes of JSON, in base64 and in hexadecimal digits. Beside a secret itself, what is told apart in it is struck out: a token
-//! after its scheme, the password and the settings of a URL, cookies, long elements of a list or of JSON.
+//! Upper and lower case are the same in every script, and so are European letters whose marks are
+//! characters of their own; so is a secret in percent codes, in the escapes of JSON, in base64 and
+//! in hexadecimal digits. Beside a secret itself, what is told apart in it is struck out: a token
+//! after its scheme, the password and the settings of a URL, cookies, long elements of a list or of
+//! JSON.
 //!
-//! Millrace's own words stay. They are the same whatever the secrets are, so they tell nothing; what is struck out of them does: a database's
-//! name that is gone from a sentence is its password. So in a text of Millrace's, the words that it is made of stay (`redaction/own_words.rs`).
-//! Any other secret is struck out there, too: values of others get into such texts.
+//! Millrace's own words stay. They are the same whatever the secrets are, so they tell nothing;
+//! what is struck out of them does: a database's name that is gone from a sentence is its password.
+//! So in a text of Millrace's, the words that it is made of stay (`redaction/own_words.rs`). Any
+//! other secret is struck out there, too: values of others get into such texts.
 //!
-//! A log loses every longer run of a secret, too: half of it, but 8 bytes at the least and 16 at the most. A caller's text loses whole
-//! secrets only. There a run would tell more than it hides: a caller whose own words come back to it could send a guess and see whether it is
-//! struck out, and so find a secret one byte at a time. A whole secret must be guessed as a whole.
+//! A log loses every longer run of a secret, too: half of it, but 8 bytes at the least and 16 at
+//! the most. A caller's text loses whole secrets only. There a run would tell more than it hides: a
+//! caller whose own words come back to it could send a guess and see whether it is struck out, and
+//! so find a secret one byte at a time. A whole secret must be guessed as a whole.
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
 
@@ -92,7 +96,8 @@ enum MatchMode {
 }
 
 impl Secrets {
-    /// Takes secrets as they are. They are found in other alphabets (base64, hexadecimal digits), too.
+    /// Takes secrets as they are. They are found in other alphabets (base64, hexadecimal digits),
+    /// too.
     pub fn of<'a>(values: impl IntoIterator<Item = &'a str>) -> Self {
         Self::with(values, true)
     }
@@ -175,7 +180,8 @@ fn place(anchor: [u8; ANCHOR]) -> (usize, u64) {
 }
 
 impl Needle {
-    /// The run of the needle in a text around two places where both are the same, where it is to be struck out.
+    /// The run of the needle in a text around two places where both are the same, where it is to be
+    /// struck out.
     fn run(&self, text: &[u8], at: usize, offset: usize, reader: Reader) -> Option<(usize, usize)> {
         let (before, after) = (text.get(..at)?, text.get(at..)?);
         let (left, right) = (self.bytes.get(..offset)?, self.bytes.get(offset..)?);
@@ -201,7 +207,8 @@ impl Needle {
 /// Whose words a text is.
 #[derive(Clone, Copy, Debug)]
 pub enum Words<'w> {
-    /// Somebody else's: a script's, a database's. It may have whole sentences of Millrace's in it, these.
+    /// Somebody else's: a script's, a database's. It may have whole sentences of Millrace's in it,
+    /// these.
     Foreign(&'w [String]),
     /// Millrace's own.
     Own,
@@ -227,7 +234,8 @@ pub fn strike<'t>(text: &'t str, words: Words<'_>, lists: &[&Secrets], reader: R
     strike_within(text, words, lists, reader, usize::MAX)
 }
 
-/// The same, cut after `most` bytes of the text as it was. A secret that stands across the cut is struck out.
+/// The same, cut after `most` bytes of the text as it was. A secret that stands across the cut is
+/// struck out.
 #[must_use]
 pub fn strike_within<'t>(text: &'t str, words: Words<'_>, lists: &[&Secrets], reader: Reader, most: usize) -> Cow<'t, str> {
     // A byte takes at most six characters (`\u0041`), and a code of a code three times as many.
@@ -422,7 +430,8 @@ fn cut<'v>(value: &'v str, pieces: &mut Vec<Cow<'v, str>>) {
     pieces.extend(values.filter(|value| value.len() >= SHORTEST_ANYWHERE).map(Cow::Borrowed));
 }
 
-/// The schemes of databases, in whose URLs a user without a password is a user. In others it may be a token.
+/// The schemes of databases, in whose URLs a user without a password is a user. In others it may be
+/// a token.
 const WITH_USERS: [&str; 8] = ["mariadb", "mongodb", "mongodb+srv", "mysql", "postgres", "postgresql", "redis", "rediss"];
 
 /// The password, the longer settings and steps of the path.

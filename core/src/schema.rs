@@ -1,8 +1,10 @@
-//! Checks values against [JSON Schema 2020-12](https://json-schema.org/draft/2020-12), as far as this server does.
+//! Checks values against [JSON Schema 2020-12](https://json-schema.org/draft/2020-12), as far as
+//! this server does.
 //!
-//! What goes in are a schema as JSON and a value; what comes out is the first place where they disagree. The keywords of [`CHECKED`]
-//! are checked, those of [`NOTED`] mean nothing to a check, and [`unchecked`] finds all others, for the bundler to tell. `$ref` reaches
-//! definitions of the same schema (`#`, `#/$defs/x`) and nothing else: nothing is ever fetched.
+//! What goes in are a schema as JSON and a value; what comes out is the first place where they
+//! disagree. The keywords of [`CHECKED`] are checked, those of [`NOTED`] mean nothing to a check,
+//! and [`unchecked`] finds all others, for the bundler to tell. `$ref` reaches definitions of the
+//! same schema (`#`, `#/$defs/x`) and nothing else: nothing is ever fetched.
 
 use alloc::{
     format,
@@ -66,7 +68,8 @@ pub const NOTED: [&str; 14] = [
     "writeOnly",
 ];
 
-/// The deepest that schemas are followed, `$ref` included. A schema that refers to itself without end disagrees with everything.
+/// The deepest that schemas are followed, `$ref` included. A schema that refers to itself without
+/// end disagrees with everything.
 const MAX_DEPTH: usize = 128;
 
 /// The most steps of a check; a step is a schema that meets a value.
@@ -103,7 +106,8 @@ pub struct Unchecked {
 /// Checks a value.
 ///
 /// # Errors
-/// The first place where it disagrees. A schema that branches without end disagrees with everything, as a whole.
+/// The first place where it disagrees. A schema that branches without end disagrees with
+/// everything, as a whole.
 pub fn check(schema: &Json, value: &Json) -> Result<(), Mismatch> {
     let run = |steps: usize| {
         let check = Check { root: schema, left: Cell::new(steps) };
@@ -127,8 +131,9 @@ fn parts(value: &Json) -> usize {
     }
 }
 
-/// Reads lists and objects that were sent as JSON text: at places whose schema names a `type` that takes a list or an object and no text.
-/// `of_text` gets a text and how many lists and objects of the value are around it. Says whether there was such a text.
+/// Reads lists and objects that were sent as JSON text: at places whose schema names a `type` that
+/// takes a list or an object and no text. `of_text` gets a text and how many lists and objects of
+/// the value are around it. Says whether there was such a text.
 pub fn read_texts(schema: &Json, value: &mut Json, of_text: &dyn Fn(&str, usize) -> Option<Json>) -> bool {
     read_texts_at(schema, value, of_text, 0)
 }
@@ -163,7 +168,8 @@ fn read_texts_at(schema: &Json, value: &mut Json, of_text: &dyn Fn(&str, usize) 
     is_read
 }
 
-/// Every keyword of a schema that [`check`] passes over though it means something, and every reference that leads nowhere.
+/// Every keyword of a schema that [`check`] passes over though it means something, and every
+/// reference that leads nowhere.
 #[must_use]
 pub fn unchecked(schema: &Json) -> Vec<Unchecked> {
     let mut found = Vec::new();

@@ -1,4 +1,5 @@
-//! Sorting in little code. The standard library's sort is faster for long lists, and adds some 4 KB to a Worker for each type that it sorts.
+//! Sorting in little code. The standard library's sort is faster for long lists, and adds some 4 KB
+//! to a Worker for each type that it sorts.
 
 use core::cmp::Ordering;
 
@@ -24,7 +25,8 @@ pub(crate) fn sort_by<T>(list: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
         }
         return;
     }
-    // Heapsort: first the heap is made, from the last parent to the first; then the greatest element goes to the end, again and again.
+    // Heapsort: first the heap is made, from the last parent to the first; then the greatest
+    // element goes to the end, again and again.
     for step in (0..length + length / 2).rev() {
         let (mut parent, end) = match step.checked_sub(length) {
             Some(parent) => (parent, length),

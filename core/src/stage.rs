@@ -36,7 +36,8 @@ stages! {
     Validate => "validate",
     /// Runs the middleware of the tool.
     Middleware => "middleware",
-    /// Counts the call, finds out whether it was made before, asks for confirmation, waits for a place.
+    /// Counts the call, finds out whether it was made before, asks for confirmation, waits for a
+    /// place.
     Guard => "guard",
     /// Does what the tool is for.
     Execute => "execute",

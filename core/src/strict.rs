@@ -1,7 +1,7 @@
 //! Reads a JSON value and notices a member that appears more than once, at any depth.
 //!
-//! `serde_json` keeps the last of such members without a word. Whoever looked at the request before this server (a gateway that decides
-//! who may call which tool) may have kept the first.
+//! `serde_json` keeps the last of such members without a word. Whoever looked at the request before
+//! this server (a gateway that decides who may call which tool) may have kept the first.
 
 use alloc::{
     string::{String, ToString},
@@ -34,11 +34,13 @@ enum Step<'p> {
     Element(usize),
 }
 
-/// The most levels of lists and objects that a message has, itself among them: what the parser reads.
+/// The most levels of lists and objects that a message has, itself among them: what the parser
+/// reads.
 const MOST_LEVELS: usize = 127;
 
-/// Reads a value that was sent as JSON text. `within` is how many lists and objects of the message it stands in, so that it is no deeper than it
-/// could have been as JSON. `None` for text that is not JSON, or more, or has a member twice, or is too deep.
+/// Reads a value that was sent as JSON text. `within` is how many lists and objects of the message
+/// it stands in, so that it is no deeper than it could have been as JSON. `None` for text that is
+/// not JSON, or more, or has a member twice, or is too deep.
 pub(crate) fn parse(text: &str, within: usize) -> Option<Json> {
     let repeated = Repeated::default();
     let mut deserializer = serde_json::Deserializer::from_str(text);

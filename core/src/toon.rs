@@ -1,8 +1,10 @@
-//! JSON values as TOON, a notation that costs a model fewer tokens than JSON: lists of alike objects become a table.
+//! JSON values as TOON, a notation that costs a model fewer tokens than JSON: lists of alike
+//! objects become a table.
 //!
-//! The delimiter is `|`, the indentation two spaces. The form is that of version 2 of TOON's specification: a table has only rows of
-//! primitive values, and an empty list has a header. What later versions quote is quoted here, too, so that decoders of each of them
-//! read the same value back.
+//! The delimiter is `|`, the indentation two spaces. The form is that of version 2 of TOON's
+//! specification: a table has only rows of primitive values, and an empty list has a header. What
+//! later versions quote is quoted here, too, so that decoders of each of them read the same value
+//! back.
 
 use alloc::{format, string::String, vec::Vec};
 use core::slice;
@@ -15,8 +17,9 @@ const DELIMITER: char = '|';
 
 /// The value as TOON, without a line end after the last line.
 ///
-/// The empty object is the empty text. However deep the value is nested, the stack does not grow; the text may be longer than JSON by the
-/// indentation of its lines, twice as many bytes as the line is deep.
+/// The empty object is the empty text. However deep the value is nested, the stack does not grow;
+/// the text may be longer than JSON by the indentation of its lines, twice as many bytes as the
+/// line is deep.
 ///
 /// ```
 /// use millrace_core::toon::toon;
@@ -55,13 +58,15 @@ pub fn toon(value: &Json) -> String {
 
 /// What is written in part.
 enum Open<'a> {
-    /// The members of an object, each on a line of this depth. The first one of an item of a list is on the item's line.
+    /// The members of an object, each on a line of this depth. The first one of an item of a list
+    /// is on the item's line.
     Members { members: map::Iter<'a>, depth: usize, in_item: bool },
     /// The items of a list, each on a line of this depth.
     Items { items: slice::Iter<'a, Json>, depth: usize },
 }
 
-/// Appends a member, up to what is in lines of its own: these are returned, with the depth `deeper`.
+/// Appends a member, up to what is in lines of its own: these are returned, with the depth
+/// `deeper`.
 fn push_member<'a>(out: &mut String, key: &str, value: &'a Json, deeper: usize) -> Option<Open<'a>> {
     push_key(out, key);
     match value {
@@ -89,7 +94,8 @@ fn push_item<'a>(out: &mut String, item: &'a Json, deeper: usize) -> Option<Open
         }
         Json::Array(elements) => {
             out.push(' ');
-            // A header without a key has no columns within a list: decoders would read them as the key of an object.
+            // A header without a key has no columns within a list: decoders would read them as the
+            // key of an object.
             push_list(out, elements, deeper, false)
         }
         primitive => {
@@ -191,7 +197,8 @@ fn is_plain(text: &str) -> bool {
         && !is_numeric(text)
 }
 
-/// Whether a decoder might take the text for a number: `12`, `+1`, `05`, `1e5`, but not `1.` or `.5`.
+/// Whether a decoder might take the text for a number: `12`, `+1`, `05`, `1e5`, but not `1.` or
+/// `.5`.
 fn is_numeric(text: &str) -> bool {
     let text = text.strip_prefix('+').unwrap_or(text);
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
@@ -219,7 +226,8 @@ fn push_quoted(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Appends a number as JavaScript writes it: `1.0` is `1`, `-0.0` is `0`, and exponents are for what is at least 1e21 or smaller than 1e-6.
+/// Appends a number as JavaScript writes it: `1.0` is `1`, `-0.0` is `0`, and exponents are for
+/// what is at least 1e21 or smaller than 1e-6.
 fn push_number(out: &mut String, number: &Number, before: &str, after: &str) {
     out.push_str(before);
     // `1.0`, `1.5e-7`, `1e+21`: the shortest digits that read back as the same number.

@@ -1,4 +1,5 @@
-//! The URL of a server, from a connection string, an option or a variable. A small reader, because it goes into every Worker.
+//! The URL of a server, from a connection string, an option or a variable. A small reader, because
+//! it goes into every Worker.
 
 use alloc::{string::String, vec::Vec};
 use core::{fmt::Write as _, net::Ipv6Addr};
@@ -137,7 +138,8 @@ impl InvalidAuthority {
 }
 
 impl<'a> Authority<'a> {
-    /// Takes a text apart. Of the host, only an IPv6 address is looked at; see [`is_plain`](Self::is_plain).
+    /// Takes a text apart. Of the host, only an IPv6 address is looked at; see
+    /// [`is_plain`](Self::is_plain).
     ///
     /// # Errors
     /// There is no host, or the port is wrong: an empty one is.
@@ -173,7 +175,8 @@ impl<'a> Authority<'a> {
     }
 }
 
-/// The scheme of a URL as it is written, and what stands after its `://`. `None` for what is not one.
+/// The scheme of a URL as it is written, and what stands after its `://`. `None` for what is not
+/// one.
 #[must_use]
 pub fn scheme_and_rest(text: &str) -> Option<(&str, &str)> {
     text.split_once("://")

@@ -14,8 +14,9 @@ pub const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
 /// One bound value of a statement, or one cell of a result.
 ///
-/// As JSON (see [`Value::json`]): integers beyond ±(2^53−1) and decimals are strings, bytes are base64, a float that is not
-/// finite is `null`. Its own `Serialize` is not that JSON: it is the form in which the cache keeps it, and loses nothing.
+/// As JSON (see [`Value::json`]): integers beyond ±(2^53−1) and decimals are strings, bytes are
+/// base64, a float that is not finite is `null`. Its own `Serialize` is not that JSON: it is the
+/// form in which the cache keeps it, and loses nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Value {
     /// SQL `NULL`.
@@ -42,11 +43,12 @@ pub enum Value {
     Array(Vec<Value>),
 }
 
-/// The answer of a statement. Its own `Serialize` is the form in which the cache keeps it; for JSON there is [`Rows::json`].
+/// The answer of a statement. Its own `Serialize` is the form in which the cache keeps it; for JSON
+/// there is [`Rows::json`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rows {
-    /// Column names in the statement's order, made unique: the second `id` is `id_2`. Shared: a connector that keeps
-    /// prepared statements names their columns once.
+    /// Column names in the statement's order, made unique: the second `id` is `id_2`. Shared: a
+    /// connector that keeps prepared statements names their columns once.
     pub columns: Rc<[String]>,
     /// Cells, row by row, in the order of `columns`.
     pub rows: Vec<Vec<Value>>,
@@ -71,7 +73,8 @@ impl Value {
 
     /// The value as JSON, written without building a [`Json`].
     ///
-    /// A float keeps its point on every host: `1.0` is `1.0`. Text, dates and JSON documents are themselves.
+    /// A float keeps its point on every host: `1.0` is `1.0`. Text, dates and JSON documents are
+    /// themselves.
     #[must_use]
     pub fn json(&self) -> impl Serialize + '_ {
         CellJson(self)
@@ -79,8 +82,9 @@ impl Value {
 }
 
 impl Rows {
-    /// The rows as a JSON list of objects, members in the order of the columns; `{"affected_rows": n}` for a statement that has no
-    /// result columns. Written without building a [`Json`].
+    /// The rows as a JSON list of objects, members in the order of the columns;
+    /// `{"affected_rows": n}` for a statement that has no result columns. Written without building
+    /// a [`Json`].
     #[must_use]
     pub fn json(&self) -> impl Serialize + '_ {
         RowsJson(self)
@@ -88,7 +92,8 @@ impl Rows {
 }
 
 impl Rows {
-    /// The rows as [`json`](Self::json) has them, but with integers that are numbers, whatever their size: what enters a script.
+    /// The rows as [`json`](Self::json) has them, but with integers that are numbers, whatever
+    /// their size: what enters a script.
     ///
     /// # Errors
     /// Of a value that JSON cannot hold.
@@ -183,7 +188,8 @@ mod document {
 /// assert_eq!(unique_names(["id", "id", "id_2"]), ["id", "id_2", "id_2_2"]);
 /// ```
 pub fn unique_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    // Every name that is taken, with the greatest number that was tried behind it: up to there, all are taken for good.
+    // Every name that is taken, with the greatest number that was tried behind it: up to there, all
+    // are taken for good.
     let mut taken: BTreeMap<Cow<'a, str>, usize> = BTreeMap::new();
     let unique = |name: &'a str| {
         let mut free = Cow::Borrowed(name);

@@ -1,4 +1,5 @@
-//! Makes machine code for the target out of `engine.wasm`, so that no compiler is part of what is shipped.
+//! Makes machine code for the target out of `engine.wasm`, so that no compiler is part of what is
+//! shipped.
 
 #[cfg(feature = "wasmtime")]
 use std::{env, error::Error, fs, path::Path};

@@ -1,5 +1,5 @@
-//! The statements about the table of the records of calls, `millrace_calls`: what makes it, and what drivers do with it. From them follow the
-//! rights that its user needs.
+//! The statements about the table of the records of calls, `millrace_calls`: what makes it, and
+//! what drivers do with it. From them follow the rights that its user needs.
 
 /// The statements of a connector.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,8 @@ pub fn of(connector: &str) -> Option<CallRecords> {
 
 /// In PostgreSQL's SQL.
 pub mod postgres {
-    /// Makes the table. `affected` is there for the drivers of other databases: here, `rows` has all of it.
+    /// Makes the table. `affected` is there for the drivers of other databases: here, `rows` has
+    /// all of it.
     pub const CREATE_TABLE: &str =
         "CREATE TABLE IF NOT EXISTS millrace_calls (key text PRIMARY KEY, expires_at bigint NOT NULL, affected bigint, rows bytea)";
     /// Makes the index by which expired records are found.
@@ -53,7 +54,8 @@ pub mod postgres {
 pub mod neon {
     /// Puts a record; fails where there is one.
     pub const PUT: &str = "INSERT INTO millrace_calls (key, expires_at) VALUES ($1, $2)";
-    /// Stores the rows of the call that put the record, and not those of one that came so late that its record had expired.
+    /// Stores the rows of the call that put the record, and not those of one that came so late that
+    /// its record had expired.
     pub const KEEP: &str = "UPDATE millrace_calls SET rows = $2 WHERE key = $1 AND expires_at = $3 AND rows IS NULL";
     /// Every column, of no record.
     pub const PROBE: &str = "SELECT affected, rows FROM millrace_calls WHERE key = '' AND expires_at < 0";
@@ -61,7 +63,8 @@ pub mod neon {
 
 /// In MySQL's SQL.
 pub mod mysql {
-    /// Makes the table. `affected` is there for the drivers of other databases: here, `rows` has all of it.
+    /// Makes the table. `affected` is there for the drivers of other databases: here, `rows` has
+    /// all of it.
     pub const CREATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS millrace_calls (`key` char(64) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY, \
                                     expires_at bigint NOT NULL, affected bigint, `rows` mediumblob, \
                                     INDEX millrace_calls_expires_at (expires_at)) ENGINE = InnoDB";

@@ -1,6 +1,8 @@
-//! Statements of ClickHouse: what connector `clickhouse` does not send, and which values a statement names.
+//! Statements of ClickHouse: what connector `clickhouse` does not send, and which values a
+//! statement names.
 //!
-//! A statement is judged when the app is bundled, with its placeholders in, and again before it is sent. Grammar:
+//! A statement is judged when the app is bundled, with its placeholders in, and again before it is
+//! sent. Grammar:
 //! <https://clickhouse.com/docs/sql-reference/syntax>.
 
 mod facts;
@@ -19,7 +21,8 @@ pub use judge::{judge, judge_masked};
 
 use crate::lex::Unread;
 
-/// Settings that the connector sends with each statement, so that none of its limits and no form of its answers is the statement's to say.
+/// Settings that the connector sends with each statement, so that none of its limits and no form of
+/// its answers is the statement's to say.
 const SENT: [&str; 12] = [
     "cancel_http_readonly_queries_on_client_close",
     "date_time_output_format",
@@ -37,7 +40,8 @@ const SENT: [&str; 12] = [
 /// How the names of others begin.
 const SENT_FAMILIES: [&str; 2] = ["output_format_", "format_"];
 
-/// Functions that read files, run programs or ask other servers, by how their names begin, in lower case. Where to, their arguments say.
+/// Functions that read files, run programs or ask other servers, by how their names begin, in lower
+/// case. Where to, their arguments say.
 const ELSEWHERE: [&str; 38] = [
     "ai",
     "arrowflight",
@@ -158,7 +162,8 @@ pub enum What {
     SettingValue(String),
     /// A value of the call decides what a function reads, and from where.
     Elsewhere(String),
-    /// A name that the statement gives to an expression decides what a function reads, and the statement has values.
+    /// A name that the statement gives to an expression decides what a function reads, and the
+    /// statement has values.
     Alias(String, String),
     /// `eval`, which runs text as a statement, in a statement with values.
     Eval,

@@ -1,4 +1,5 @@
-//! What is true of a language of statements: the answers to the questions that are asked of it, and of no other thing.
+//! What is true of a language of statements: the answers to the questions that are asked of it, and
+//! of no other thing.
 
 use alloc::{borrow::ToOwned as _, string::String, vec::Vec};
 
@@ -32,7 +33,8 @@ pub struct Facts {
     pub unescape: fn(&str) -> Option<(String, usize)>,
     /// The name that stands between these quotes.
     pub unquoted: fn(&str, char) -> String,
-    /// What a literal after this type name is cast to, `DATE '…'`; `None` where it has no such literal.
+    /// What a literal after this type name is cast to, `DATE '…'`; `None` where it has no such
+    /// literal.
     pub typed_literal: fn(&str) -> Option<&'static str>,
     /// What helps where such a literal is written and there are none at all.
     pub instead_of_typed_literals: Option<&'static str>,
@@ -102,9 +104,11 @@ pub struct Facts {
     // Transactions
     /// A function that tells the number of the row that was inserted last, whichever call did so.
     pub last_number: Option<&'static str>,
-    /// Whether the statements of a transaction either all read or all write, and do not tell how many rows they changed.
+    /// Whether the statements of a transaction either all read or all write, and do not tell how
+    /// many rows they changed.
     pub has_uniform_transactions: bool,
-    /// Whether the rows of a step are counted by a statement around it, where all steps are sent at once.
+    /// Whether the rows of a step are counted by a statement around it, where all steps are sent at
+    /// once.
     pub counts_by_wrapping: bool,
 
     // Columns, for tools that are made from tables
@@ -167,7 +171,8 @@ pub struct Rights {
     pub has_engines: bool,
     /// Whether everybody may call functions, whose text runs as who calls them.
     pub has_open_functions: bool,
-    /// Whether nobody may call a routine without a right, apart from those of the server, which are in no list.
+    /// Whether nobody may call a routine without a right, apart from those of the server, which are
+    /// in no list.
     pub has_closed_routines: bool,
     /// Whether a name is one of a table that is there once it is named.
     pub is_made_up_table: fn(&str) -> bool,
@@ -258,7 +263,8 @@ impl Facts {
         self.style.quoted(name)
     }
 
-    /// An `INSERT` of one row with a parameter for each column. `None` where the table's name is not one.
+    /// An `INSERT` of one row with a parameter for each column. `None` where the table's name is
+    /// not one.
     #[must_use]
     pub fn insert(&self, table: &str, columns: &[&str]) -> Option<String> {
         let mut text = String::from("INSERT INTO ");

@@ -146,7 +146,8 @@ impl Dialect {
         self.facts().parameter(number)
     }
 
-    /// A name as a quoted identifier, each part between dots of its own. `None` where a part is empty.
+    /// A name as a quoted identifier, each part between dots of its own. `None` where a part is
+    /// empty.
     #[must_use]
     pub fn identifier(self, name: &str) -> Option<String> {
         self.facts().identifier(name)

@@ -1,8 +1,9 @@
-//! Cuts a statement into tokens, exactly as far as binding and judging need it: literals, quoted names, comments and words of
-//! each language, byte for byte. A test compares it with the real servers on generated texts.
+//! Cuts a statement into tokens, exactly as far as binding and judging need it: literals, quoted
+//! names, comments and words of each language, byte for byte. A test compares it with the real
+//! servers on generated texts.
 //!
-//! What servers, or their versions, read differently outside of quotes and comments is refused: blanks and quotes that are not
-//! ASCII, control characters, a number that a quote follows.
+//! What servers, or their versions, read differently outside of quotes and comments is refused:
+//! blanks and quotes that are not ASCII, control characters, a number that a quote follows.
 
 use alloc::{borrow::ToOwned as _, format, string::String, vec::Vec};
 use core::{marker::PhantomData, ops::Range};
@@ -13,7 +14,8 @@ pub trait Lexicon {
     const BACKSLASHES: bool = false;
     /// A backslash escapes in quoted names, too.
     const NAME_BACKSLASHES: bool = false;
-    /// The letters that may stand right before the quote of a literal and are part of it, in small letters.
+    /// The letters that may stand right before the quote of a literal and are part of it, in small
+    /// letters.
     const PREFIXES: &'static [u8] = b"";
     /// Literals that only blanks and line comments with the end of a line part are one.
     const CONTINUES: bool = false;
@@ -239,8 +241,8 @@ pub(crate) fn cut<L: Lexicon>(text: &str) -> Result<Vec<Token>, Unread> {
     Lexer::<L>::new(text).collect()
 }
 
-/// Whether a character has no place outside of quotes and comments: blanks that only some servers know as such, what cannot be seen, and
-/// signs that only look like those of ASCII.
+/// Whether a character has no place outside of quotes and comments: blanks that only some servers
+/// know as such, what cannot be seen, and signs that only look like those of ASCII.
 fn is_stray(character: char) -> bool {
     match character {
         // A placeholder.
@@ -257,7 +259,8 @@ pub struct Lexer<'a, L> {
     bytes: &'a [u8],
     text: &'a str,
     at: usize,
-    /// The prefix of the literal before, with nothing but blanks and line comments since, and whether a line ended there.
+    /// The prefix of the literal before, with nothing but blanks and line comments since, and
+    /// whether a line ended there.
     open: Option<(Prefix, bool)>,
     language: PhantomData<L>,
 }
@@ -295,7 +298,8 @@ impl<'a, L: Lexicon> Lexer<'a, L> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Looks at a token that was cut, refuses what is not read everywhere alike, and remembers what the next one may continue.
+    /// Looks at a token that was cut, refuses what is not read everywhere alike, and remembers what
+    /// the next one may continue.
     fn look(&mut self, kind: &Kind, range: &Range<usize>) -> Result<(), Unread> {
         let text = self.text.get(range.clone()).unwrap_or_default();
         if matches!(kind, Kind::Space | Kind::Word | Kind::Number | Kind::Parameter | Kind::Sign(_))

@@ -1,9 +1,11 @@
-//! What is known of the languages that databases are spoken to in, a folder for each: how a text of it is cut into tokens,
-//! quoted and given values, what is refused, which limits there are, and what the catalogue of a database is asked.
+//! What is known of the languages that databases are spoken to in, a folder for each: how a text of
+//! it is cut into tokens, quoted and given values, what is refused, which limits there are, and
+//! what the catalogue of a database is asked.
 //!
-//! The bundler, the drivers and the command line ask here, so that no file outside of this crate has to know one language
-//! from another. [`Language`] is what a connector takes, [`Dialect`] a language of statements; what is true of a dialect is a
-//! [`Facts`] in its folder, and how its text is cut a [`Lexicon`].
+//! The bundler, the drivers and the command line ask here, so that no file outside of this crate
+//! has to know one language from another. [`Language`] is what a connector takes, [`Dialect`] a
+//! language of statements; what is true of a dialect is a [`Facts`] in its folder, and how its text
+//! is cut a [`Lexicon`].
 //!
 //! Another language is a folder with these, and a variant of each of the two in `language.rs`.
 #![no_std]

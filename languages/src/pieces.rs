@@ -1,5 +1,5 @@
-//! The tokens of a statement in the pieces that a driver looks at: names are looked for even where they are part of another token, since a
-//! server may cut there in another way.
+//! The tokens of a statement in the pieces that a driver looks at: names are looked for even where
+//! they are part of another token, since a server may cut there in another way.
 
 use core::{marker::PhantomData, ops::Range};
 
@@ -8,8 +8,8 @@ use crate::{
     lex::{Kind, Lexer, Token, Unread},
 };
 
-/// Cuts a text, one piece after the other: a number is its digits and signs, a parameter with a name a sign and a word, and the letter before a
-/// literal a word. After an error there is no more.
+/// Cuts a text, one piece after the other: a number is its digits and signs, a parameter with a
+/// name a sign and a word, and the letter before a literal a word. After an error there is no more.
 ///
 /// For languages in which no literal continues another.
 #[derive(Debug)]

@@ -143,8 +143,8 @@ fn quoted_in_grant(name: &str) -> String {
     if plain && !RESERVED_IN_GRANT.has(name) { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
-/// PostgreSQL compares types even there, so it repeats the compared column where that is known, and otherwise has a null of the
-/// elements' type.
+/// PostgreSQL compares types even there, so it repeats the compared column where that is known, and
+/// otherwise has a null of the elements' type.
 fn empty(kind: Option<InputKind>, column: Option<&str>) -> String {
     match column {
         Some(column) => format!("SELECT {column} LIMIT 0"),
@@ -197,7 +197,8 @@ pub(crate) fn unescape(rest: &str) -> Option<(String, usize)> {
     }
 }
 
-/// The escapes of `U&'…'`: <https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-STRINGS-UESCAPE>, without a pair of surrogates.
+/// The escapes of `U&'…'`: <https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-STRINGS-UESCAPE>,
+/// without a pair of surrogates.
 #[must_use]
 pub fn unescape_unicode(rest: &str) -> Option<(char, usize)> {
     let digits = |from: usize, length: usize| {

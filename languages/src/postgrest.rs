@@ -1,7 +1,9 @@
-//! The requests of PostgREST: what a tool may ask of tables and functions, and where a value may stand.
+//! The requests of PostgREST: what a tool may ask of tables and functions, and where a value may
+//! stand.
 //!
-//! A request is judged before it is stored in a bundle, and again before it is sent. Tables, columns, operators, functions and the shape of the answer
-//! are the author's; a value is a value of a condition, of a row or of an argument.
+//! A request is judged before it is stored in a bundle, and again before it is sent. Tables,
+//! columns, operators, functions and the shape of the answer are the author's; a value is a value
+//! of a condition, of a row or of an argument.
 
 mod fields;
 mod judge;

@@ -1,4 +1,5 @@
-//! The commands of Redis, as data: what the bundler and the connectors `redis` and `upstash` know of each.
+//! The commands of Redis, as data: what the bundler and the connectors `redis` and `upstash` know
+//! of each.
 //!
 //! | | |
 //! |---|---|
@@ -25,7 +26,8 @@ pub use keys::{Begin, Find, Key, KeySpec, channel, key_specs, keys};
 pub use options::{Argument, Open, is_option, open_option, patterns};
 pub use words::{Word, WordPiece, WordsError, words};
 
-/// A command that is not known and that an adapter allows by name. What cannot be told counts as a write.
+/// A command that is not known and that an adapter allows by name. What cannot be told counts as a
+/// write.
 static UNKNOWN: RedisCommand = RedisCommand {
     name: "",
     arity: -1,
@@ -87,7 +89,8 @@ pub fn allowed(allow: &str) -> impl Iterator<Item = &str> {
     allow.split(',').map(str::trim).filter(|name| !name.is_empty())
 }
 
-/// Whether a name of an option `allow` is that of a command, or of a group of sub-commands, that is known.
+/// Whether a name of an option `allow` is that of a command, or of a group of sub-commands, that is
+/// known.
 #[must_use]
 pub fn is_known(name: &str) -> bool {
     let mut words = name.split_ascii_whitespace();
@@ -95,7 +98,8 @@ pub fn is_known(name: &str) -> bool {
     find(first, words.next()).is_some()
 }
 
-/// Finds a command by its words: the first is its name, the second may be a sub-command's. `None` where it is not known.
+/// Finds a command by its words: the first is its name, the second may be a sub-command's. `None`
+/// where it is not known.
 #[must_use]
 pub fn find(name: &str, second: Option<&str>) -> Option<&'static RedisCommand> {
     let of = |name: &str, second: Option<&str>| {
@@ -119,7 +123,8 @@ fn compare(known: &str, name: &str, second: Option<&str>) -> Ordering {
     known.bytes().cmp(written)
 }
 
-/// Says which command the arguments are and that it may be run. A value that nobody knows yet is `None`. `allow` is the adapter's option.
+/// Says which command the arguments are and that it may be run. A value that nobody knows yet is
+/// `None`. `allow` is the adapter's option.
 ///
 /// # Errors
 /// Why it is not run.
@@ -172,7 +177,8 @@ impl<'a, I: Iterator<Item = &'a str>> EqByCase for I {
     }
 }
 
-/// Whether `XREAD` or `XREADGROUP` has the option `BLOCK`: it may stand anywhere before `STREAMS`, also behind options that are not known.
+/// Whether `XREAD` or `XREADGROUP` has the option `BLOCK`: it may stand anywhere before `STREAMS`,
+/// also behind options that are not known.
 fn blocks(command: &RedisCommand, arguments: &[Option<&str>]) -> bool {
     if !matches!(command.name, "XREAD" | "XREADGROUP") {
         return false;

@@ -109,7 +109,8 @@ fn asks_a_pragma(tokens: &Tokens<'_>, first: usize) -> bool {
     pragma::is_question(tokens.text(name).trim_matches(['"', '`', '[', ']', '\'']), has_value)
 }
 
-/// Whether SQLite's query begins here: `SELECT`, `VALUES`, or one of them after common table expressions.
+/// Whether SQLite's query begins here: `SELECT`, `VALUES`, or one of them after common table
+/// expressions.
 fn selects(tokens: &Tokens<'_>, first: usize) -> bool {
     const VERBS: &[&str] = &["SELECT", "VALUES"];
     if tokens.is_any_word(Some(first), VERBS) {

@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 
 use crate::lex::{Kind, Token};
 
-/// The tokens of a statement, with the questions that the rules ask of them. Neighbours skip space and comments.
+/// The tokens of a statement, with the questions that the rules ask of them. Neighbours skip space
+/// and comments.
 #[derive(Debug)]
 pub struct Tokens<'a> {
     /// The text that they were cut from, in which a placeholder of an app is a NUL character.

@@ -6,10 +6,11 @@ use crate::{lex::Kind, tokens::Tokens};
 #[derive(Clone, Copy, Debug)]
 pub struct Words(&'static str);
 
-/// Words that no statement has that only reads, apart from names. A database that is told that a statement only reads refuses
-/// what they do.
+/// Words that no statement has that only reads, apart from names. A database that is told that a
+/// statement only reads refuses what they do.
 pub const WRITES: Words = Words::of(include_str!("words/writes.txt"));
-/// Functions whose effect outlives a statement, or that work in a transaction that only reads, too. Some run a text as a statement.
+/// Functions whose effect outlives a statement, or that work in a transaction that only reads, too.
+/// Some run a text as a statement.
 const ACTS: Words = Words::of(include_str!("words/acts.txt"));
 /// How the names of more such functions begin.
 const FAMILIES: Words = Words::of(include_str!("words/families.txt"));

@@ -1,9 +1,10 @@
 //! The core alone: no connector, no script, no HTTP.
 //!
-//! A `tools/call` is parsed, runs through thirteen stages, and its result of ten rows is serialized. A `tools/list` of a thousand tools
-//! stands beside what nobody can do without: allocating a body of that size and writing its bytes. Middleware stands beside the same call
-//! without, and its scripts beside a call that is a script; a thousand rows that are presented beside the same rows as they are. The
-//! verification of a token stands alone.
+//! A `tools/call` is parsed, runs through thirteen stages, and its result of ten rows is
+//! serialized. A `tools/list` of a thousand tools stands beside what nobody can do without:
+//! allocating a body of that size and writing its bytes. Middleware stands beside the same call
+//! without, and its scripts beside a call that is a script; a thousand rows that are presented
+//! beside the same rows as they are. The verification of a token stands alone.
 
 use std::{hint::black_box, rc::Rc};
 

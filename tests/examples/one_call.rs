@@ -1,5 +1,7 @@
-//! `one_call N [none|declarative|scripts|script|rows|presented]`: N calls of the sample app through the core alone; or of a small one without
-//! middleware, with three declarative entries, with three scripts, of a handler in script, or of a thousand rows, as they are or presented. `scripts/bench instructions` counts what one of them takes.
+//! `one_call N [none|declarative|scripts|script|rows|presented]`: N calls of the sample app through
+//! the core alone; or of a small one without middleware, with three declarative entries, with three
+//! scripts, of a handler in script, or of a thousand rows, as they are or presented.
+//! `scripts/bench instructions` counts what one of them takes.
 
 use millrace_tests::bare::{Entries, endpoint, endpoint_with_a_thousand_rows, endpoint_with_entries, endpoint_with_script, now, request};
 

@@ -1,5 +1,5 @@
-//! AWS Secrets Manager and the Parameter Store as the Python package `moto` implements them, installed by `scripts/setup`: it checks
-//! signatures and the rights of the user.
+//! AWS Secrets Manager and the Parameter Store as the Python package `moto` implements them,
+//! installed by `scripts/setup`: it checks signatures and the rights of the user.
 
 use std::{fs, process::Command};
 
@@ -10,7 +10,8 @@ use crate::{
     process::{Process, tool},
 };
 
-/// A running server with secrets below `shop/prod/` and parameters below `/shop/`; ends with the value.
+/// A running server with secrets below `shop/prod/` and parameters below `/shop/`; ends with the
+/// value.
 pub struct AwsSecretsServer {
     /// The server.
     pub process: Process,
@@ -37,7 +38,8 @@ impl AwsSecretsServer {
         Self { process, keys: keys.unwrap_or_else(|| panic!("the server of secrets names no keys")) }
     }
 
-    /// The variables of a deployment whose secrets are in `store` of this server; `user` is `reader` or `stranger`.
+    /// The variables of a deployment whose secrets are in `store` of this server; `user` is
+    /// `reader` or `stranger`.
     ///
     /// # Panics
     /// Where there is no such user.

@@ -1,4 +1,5 @@
-//! The core with ports that do nothing but answer: what benchmarks measure, with no connector, script or HTTP in it.
+//! The core with ports that do nothing but answer: what benchmarks measure, with no connector,
+//! script or HTTP in it.
 
 use std::{fs, rc::Rc};
 
@@ -40,7 +41,8 @@ pub fn endpoint() -> Endpoint {
     of(compile(&root()))
 }
 
-/// An app of so many tools, each as large as the sample app's `get-user`, on ports that only answer.
+/// An app of so many tools, each as large as the sample app's `get-user`, on ports that only
+/// answer.
 ///
 /// # Panics
 /// Where the app cannot be written or does not compile.
@@ -70,7 +72,8 @@ pub enum Entries {
     Scripts,
 }
 
-/// An app with one tool, `get-user`, behind these entries of middleware, on ports that only answer, the script engine apart.
+/// An app with one tool, `get-user`, behind these entries of middleware, on ports that only answer,
+/// the script engine apart.
 ///
 /// # Panics
 /// Where the app cannot be written or does not compile.
@@ -120,8 +123,8 @@ fn compiled<P: AsRef<str>>(files: &[(P, String)]) -> App {
     compile(folder.path())
 }
 
-/// An app with one tool, `get-user`, that gives a thousand rows of ten columns, on ports that only answer. `presented`: by a presenter that
-/// redacts, has rules and two blocks for people.
+/// An app with one tool, `get-user`, that gives a thousand rows of ten columns, on ports that only
+/// answer. `presented`: by a presenter that redacts, has rules and two blocks for people.
 ///
 /// # Panics
 /// Where the app cannot be written or does not compile.

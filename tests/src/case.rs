@@ -43,7 +43,8 @@ pub struct Group {
     pub dynamodb: Option<LazyTables>,
     /// Whether its app lets in who has a token of [`tokens`].
     pub has_issuers: bool,
-    /// What a Worker is deployed with, where the app does not say it: `wrangler.toml`, put beside the app.
+    /// What a Worker is deployed with, where the app does not say it: `wrangler.toml`, put beside
+    /// the app.
     pub wrangler: Option<String>,
     /// The cases, by name.
     pub cases: Vec<Case>,
@@ -84,7 +85,8 @@ pub fn groups() -> Vec<Group> {
     groups
 }
 
-/// The groups and cases that the variable `CASES` names: `CASES=cache`, `CASES=cache/a-hit,auth`; all of them without it.
+/// The groups and cases that the variable `CASES` names: `CASES=cache`, `CASES=cache/a-hit,auth`;
+/// all of them without it.
 ///
 /// # Panics
 /// Where it names what there is not.
@@ -124,7 +126,8 @@ impl Group {
         self.cases.iter().zip(answers)
     }
 
-    /// Copies the app into a folder of its own and makes its database, so that a run leaves nothing behind.
+    /// Copies the app into a folder of its own and makes its database, so that a run leaves nothing
+    /// behind.
     ///
     /// # Panics
     /// Where the copy fails.
@@ -162,13 +165,15 @@ impl Group {
 const FORGED: &str = "2026-11-22T00:00:00Z ERROR forged";
 
 impl Group {
-    /// What must not be read anywhere: the values of variables, those that scripts may show apart, and the group's own list.
+    /// What must not be read anywhere: the values of variables, those that scripts may show apart,
+    /// and the group's own list.
     pub fn secrets(&self) -> impl Iterator<Item = &str> {
         let variables = self.env.iter().filter(|(name, value)| !name.starts_with("SHOWN") && value.len() > 8);
         variables.map(|(_, value)| value.as_str()).chain(self.private.iter().map(String::as_str))
     }
 
-    /// Looks for secrets in a log, and for lines that a caller wrote; gives how many lines there are.
+    /// Looks for secrets in a log, and for lines that a caller wrote; gives how many lines there
+    /// are.
     ///
     /// # Panics
     /// Where there is one.
@@ -245,7 +250,8 @@ impl Case {
         !matches!(self.exception(host), Ok(Some(exception)) if exception == NOT_RUN)
     }
 
-    /// The answers of a host that cannot give the same: `NAME.HOST.out`, whose first line says why, after `# `.
+    /// The answers of a host that cannot give the same: `NAME.HOST.out`, whose first line says why,
+    /// after `# `.
     fn exception(&self, host: &str) -> Result<Option<String>, String> {
         let file = self.expected.with_extension(format!("{host}.out"));
         let Ok(text) = fs::read_to_string(&file) else { return Ok(None) };
@@ -277,13 +283,14 @@ pub fn answer(request: &Exchange, status: u16, mut headers: Vec<(String, String)
     text.trim_end().to_owned()
 }
 
-/// An answer as it is compared with another: without what depends on the time of day, or on every description of an app.
+/// An answer as it is compared with another: without what depends on the time of day, or on every
+/// description of an app.
 pub(crate) fn comparable(body: &str) -> String {
     without_surface(&without_times(body))
 }
 
-/// The build part of the server's version is a digest of the lists, which have cases of their own. With it, a word in a description would
-/// change every answer.
+/// The build part of the server's version is a digest of the lists, which have cases of their own.
+/// With it, a word in a description would change every answer.
 fn without_surface(body: &str) -> String {
     const BEFORE: &str = "\"version\":\"";
     let mut parts = body.split(BEFORE);
@@ -299,7 +306,8 @@ fn without_surface(body: &str) -> String {
     text
 }
 
-/// After how many seconds a call that came too often may come again depends on the time of day: `N` stands for it.
+/// After how many seconds a call that came too often may come again depends on the time of day: `N`
+/// stands for it.
 fn without_times(body: &str) -> String {
     let mut text = body.to_owned();
     if body.contains("RATE_LIMITED") {

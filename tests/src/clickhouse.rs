@@ -1,5 +1,6 @@
-//! A stand-in for ClickHouse, because no package has its server: the HTTP interface over the Python package `chdb`, which is ClickHouse's engine,
-//! installed by `scripts/setup`. ClickHouse's own client works with it, which a test looks at.
+//! A stand-in for ClickHouse, because no package has its server: the HTTP interface over the Python
+//! package `chdb`, which is ClickHouse's engine, installed by `scripts/setup`. ClickHouse's own
+//! client works with it, which a test looks at.
 
 use std::{
     fs,
@@ -29,7 +30,8 @@ pub fn python() -> PathBuf {
     tool("servers-venv/bin/python")
 }
 
-/// Starts a server, which keeps its data when it is killed. `options` are those of `tests/servers/clickhouse.py`.
+/// Starts a server, which keeps its data when it is killed. `options` are those of
+/// `tests/servers/clickhouse.py`.
 ///
 /// # Panics
 /// Where it is not installed, or does not come up.
@@ -62,7 +64,8 @@ pub fn open(server: &Process) -> Database {
     Database::open(settings(server, &[]))
 }
 
-/// A database that a group of cases wants: its name is known at once, the server starts when the first is made.
+/// A database that a group of cases wants: its name is known at once, the server starts when the
+/// first is made.
 pub struct LazyDatabase {
     name: String,
     sql: String,

@@ -1,4 +1,5 @@
-//! Ways to a real server that are cut when it has committed a transaction and its client has not heard of it.
+//! Ways to a real server that are cut when it has committed a transaction and its client has not
+//! heard of it.
 
 use std::{
     io::{Read as _, Write as _},
@@ -102,8 +103,9 @@ pub fn cutting(server: u16, committed: Committed) -> Cutting {
     way
 }
 
-/// A way to a libSQL server that breaks after a commit and before its answer, where it is told to, and stays broken until it is told so again. Every
-/// other time it breaks as a gateway does, which says that the server is not there.
+/// A way to a libSQL server that breaks after a commit and before its answer, where it is told to,
+/// and stays broken until it is told so again. Every other time it breaks as a gateway does, which
+/// says that the server is not there.
 #[must_use]
 pub fn cutting_libsql(port: u16) -> (Scripted, Arc<AtomicBool>) {
     let cuts = Arc::new(AtomicBool::new(false));

@@ -1,6 +1,6 @@
-//! A stand-in for D1's REST API, as its reference and wrangler's local server describe it: texts as parameters, envelopes, values as
-//! JavaScript writes them, no column names for a result without rows. Its statements run on SQLite, so what the driver writes into them is
-//! really run.
+//! A stand-in for D1's REST API, as its reference and wrangler's local server describe it: texts as
+//! parameters, envelopes, values as JavaScript writes them, no column names for a result without
+//! rows. Its statements run on SQLite, so what the driver writes into them is really run.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -22,7 +22,8 @@ use crate::{
     scripted::{Reply, Scripted},
 };
 
-/// How long a statement may take where a test says nothing else, in milliseconds. Far beyond what any needs.
+/// How long a statement may take where a test says nothing else, in milliseconds. Far beyond what
+/// any needs.
 pub const PATIENCE_MS: u64 = 60_000;
 
 /// A connection and the runtime that drives it.
@@ -54,7 +55,8 @@ impl Database {
         self.run_with(&Query { command: Command::Statement { text, values: params }, ..query(text) })
     }
 
-    /// Runs a query that only reads, of whose result it takes the first rows: how many they are, and whether there were more.
+    /// Runs a query that only reads, of whose result it takes the first rows: how many they are,
+    /// and whether there were more.
     ///
     /// # Errors
     /// The connector's.
@@ -89,7 +91,8 @@ impl Database {
         self.wait(self.connector.prepare_records(SystemClock.now_ms() + PATIENCE_MS))
     }
 
-    /// Begins a query and stops waiting for it as soon as a condition is met, as a call that is cancelled does.
+    /// Begins a query and stops waiting for it as soon as a condition is met, as a call that is
+    /// cancelled does.
     ///
     /// # Panics
     /// Where it ends before.
@@ -120,7 +123,8 @@ impl Database {
         self.run_some(queries, |_| false).into_iter().flatten().collect()
     }
 
-    /// Runs queries at the same time; some of them are given up as soon as all have begun. Of these there is no outcome.
+    /// Runs queries at the same time; some of them are given up as soon as all have begun. Of these
+    /// there is no outcome.
     pub fn run_some(&self, queries: &[Query<'_>], is_given_up: impl Fn(usize) -> bool) -> Vec<Option<Result<Rows>>> {
         let mut running: Vec<_> = queries
             .iter()
@@ -199,7 +203,8 @@ pub fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What becomes of a read and of a write against these answers. `settings` are those of an adapter on that server.
+/// What becomes of a read and of a write against these answers. `settings` are those of an adapter
+/// on that server.
 ///
 /// # Panics
 /// As [`outcomes_of`].

@@ -59,7 +59,8 @@ pub fn run_on(group: &Group, make: impl FnOnce(App, &Path) -> Endpoint) -> Vec<V
                 let response = endpoint.handle(received(request, endpoint.body_limit())).await;
                 let headers = response.headers.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
                 texts.push(answer(request, response.status, headers, &response.body.collect().await));
-                // Work after the response (cache stores) is done before the next request, as it is for a client that waits.
+                // Work after the response (cache stores) is done before the next request, as it is
+                // for a client that waits.
                 tokio::task::yield_now().await;
             }
             answers.push(texts);

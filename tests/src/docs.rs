@@ -25,7 +25,8 @@ pub fn connector_text(name: &str) -> String {
     fs::read_to_string(&page).unwrap_or_else(|error| panic!("{}: {error}", page.display()))
 }
 
-/// Compares a part of a page, between `<!-- NAME: … -->` and `<!-- end -->`, with what it must be; `UPDATE_EXPECT=1` writes it anew.
+/// Compares a part of a page, between `<!-- NAME: … -->` and `<!-- end -->`, with what it must be;
+/// `UPDATE_EXPECT=1` writes it anew.
 ///
 /// # Panics
 /// Where it differs, or the page has no such part.

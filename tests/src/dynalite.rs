@@ -1,5 +1,5 @@
-//! DynamoDB as the npm package `dynalite` implements it, installed by `scripts/setup`, and a door before it that checks signatures
-//! with botocore, which `dynalite` does not.
+//! DynamoDB as the npm package `dynalite` implements it, installed by `scripts/setup`, and a door
+//! before it that checks signatures with botocore, which `dynalite` does not.
 
 use std::process::Command;
 
@@ -39,7 +39,8 @@ impl Dynalite {
         Self { process }
     }
 
-    /// A door before the server that takes only requests signed with these credentials, as botocore computes the signature.
+    /// A door before the server that takes only requests signed with these credentials, as botocore
+    /// computes the signature.
     ///
     /// # Panics
     /// Where it is not installed, or does not come up.
@@ -83,8 +84,8 @@ impl Dynalite {
     }
 }
 
-/// A door before the server at a port that takes only requests to a service of AWS that are signed with these credentials: region, key, secret and
-/// token, as botocore computes the signature.
+/// A door before the server at a port that takes only requests to a service of AWS that are signed
+/// with these credentials: region, key, secret and token, as botocore computes the signature.
 ///
 /// # Panics
 /// Where it is not installed, or does not come up.

@@ -100,10 +100,12 @@ pub fn at(endpoint: &str) -> Connection {
     connection("dynamodb", &format!("dynamodb://{REGION}"), &options)
 }
 
-/// The tables of a group, each with a name of its own on a server that the groups of this process share.
+/// The tables of a group, each with a name of its own on a server that the groups of this process
+/// share.
 pub struct LazyTables {
     suffix: usize,
-    /// What makes them: a request of the API in each line, `{"CreateTable": {…}}`. `@` stands behind the name of a table.
+    /// What makes them: a request of the API in each line, `{"CreateTable": {…}}`. `@` stands
+    /// behind the name of a table.
     requests: String,
 }
 

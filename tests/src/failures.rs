@@ -1,5 +1,5 @@
-//! What drivers of databases far away make of failures: tables of answers, and what becomes of a read and of a write, whichever host sends
-//! them.
+//! What drivers of databases far away make of failures: tables of answers, and what becomes of a
+//! read and of a write, whichever host sends them.
 
 use millrace_core::ErrorKind::{
     self, Busy, Configuration, Constraint, Credentials, Data, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable,
@@ -64,10 +64,12 @@ pub const POSTGREST: &str =
 pub const DYNAMODB: &str =
     r#"{"Items":[{"v":{"N":"7"}}],"ConsumedCapacity":{"TableName":"t","CapacityUnits":0.5},"LastEvaluatedKey":{"v":{"N":"7"}}}"#;
 
-/// A good answer of the RDS Data API to each of its operations: the name of a transaction, and a result whose one row is 7.
+/// A good answer of the RDS Data API to each of its operations: the name of a transaction, and a
+/// result whose one row is 7.
 pub const RDS_DATA: &str = r#"{"transactionId":"t","transactionStatus":"as is","columnMetadata":[{"name":"v","label":"v","typeName":"int4"}],"records":[[{"longValue":7}]],"numberOfRecordsUpdated":0}"#;
 
-/// What a server says about an error that is in no answer to a caller: it may quote what a request contained.
+/// What a server says about an error that is in no answer to a caller: it may quote what a request
+/// contained.
 pub const SAID: &str = "sesame-of-the-server";
 
 /// A good answer of ClickHouse, whose one row is 7.
@@ -83,7 +85,8 @@ pub fn json(status: u16, body: &str) -> Reply {
     Reply::Whole(status, "application/json", body.to_owned())
 }
 
-/// What breaks below any protocol: the good answer is sent after it. `unready` is an answer that says that nothing was executed.
+/// What breaks below any protocol: the good answer is sent after it. `unready` is an answer that
+/// says that nothing was executed.
 fn broken(good: &str, unready: &Reply) -> Vec<Case> {
     broken_or(good, unready, Unavailable)
 }
@@ -309,7 +312,8 @@ pub fn dynamodb() -> Vec<Case> {
 /// The requests of a write through the RDS Data API, in their order.
 const OF_WRITE: [&str; 4] = ["the begin", "the settings", "the statement", "the commit"];
 
-/// An answer of the RDS Data API to one of the requests of a write, all others of which are answered well. A read has no request but the first.
+/// An answer of the RDS Data API to one of the requests of a write, all others of which are
+/// answered well. A read has no request but the first.
 fn at(place: usize, what: &str, reply: &Reply, says: Says) -> Case {
     let good = json(200, RDS_DATA);
     let last = OF_WRITE.len() - 1;
@@ -334,7 +338,8 @@ fn postgresql(words: &str, code: &str) -> Reply {
     aws(400, "DatabaseErrorException", &format!("{words}; Detail: {SAID}; SQLState: {code}"))
 }
 
-/// What the RDS Data API may answer. A write is four requests, and each of them may be the one that goes wrong.
+/// What the RDS Data API may answer. A write is four requests, and each of them may be the one that
+/// goes wrong.
 #[must_use]
 pub fn rds_data() -> Vec<Case> {
     let good = json(200, RDS_DATA);
@@ -373,7 +378,8 @@ pub fn rds_data() -> Vec<Case> {
     let each =
         |(what, reply, says): &(&str, Reply, Says)| (0..OF_WRITE.len()).map(|place| at(place, what, reply, *says)).collect::<Vec<_>>();
     let mut cases: Vec<Case> = answers.iter().flat_map(each).collect();
-    // To a begin these are good answers, so that the first is broken for a read, and the third for a write.
+    // To a begin these are good answers, so that the first is broken for a read, and the third for
+    // a write.
     let broken_once = |what, reply: Reply| case(what, vec![reply.clone(), good.clone(), reply, good.clone()], (Ok(1), 2), (Ok(1), 8));
     let begun = |what, reply: Reply| case(what, vec![reply, good.clone()], (Ok(1), 1), (Ok(1), 5));
     let undone = |what, undo: Vec<Reply>, count| {
@@ -427,7 +433,8 @@ pub fn rds_data() -> Vec<Case> {
     cases
 }
 
-/// Answers of the RDS Data API that are larger than 9 MB, and a result that is larger than 1 MB, where an app takes no more.
+/// Answers of the RDS Data API that are larger than 9 MB, and a result that is larger than 1 MB,
+/// where an app takes no more.
 #[must_use]
 pub fn rds_data_too_large() -> Vec<Case> {
     let good = json(200, RDS_DATA);

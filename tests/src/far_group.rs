@@ -1,4 +1,5 @@
-//! A group whose database is reached through the HTTP API of somebody who sells such databases, instead of the server's own protocol.
+//! A group whose database is reached through the HTTP API of somebody who sells such databases,
+//! instead of the server's own protocol.
 
 use std::{fs, path::Path};
 
@@ -66,8 +67,9 @@ impl Far {
         }
     }
 
-    /// Moves a group's database, where it has one on a server whose connector this one takes the place of, and every adapter of it is of that
-    /// connector. Tools whose steps take results of earlier ones are left out where the build refuses them, and so are the cases that say so.
+    /// Moves a group's database, where it has one on a server whose connector this one takes the
+    /// place of, and every adapter of it is of that connector. Tools whose steps take results of
+    /// earlier ones are left out where the build refuses them, and so are the cases that say so.
     ///
     /// # Panics
     /// Where the app cannot be written.
@@ -113,7 +115,8 @@ impl Far {
         moved.flat_map(|moved| moved.differences(run(&moved.group))).collect()
     }
 
-    /// The variables of an app that was moved, for the API at an address, and the URL of the database where it is PostgreSQL's.
+    /// The variables of an app that was moved, for the API at an address, and the URL of the
+    /// database where it is PostgreSQL's.
     #[must_use]
     pub fn variables(self, api: &str, url: &str) -> Vec<(String, String)> {
         let own = |name: &str, value: &str| (name.to_owned(), value.to_owned());
@@ -129,7 +132,8 @@ impl Far {
         [vec![own(API, api)], more].concat()
     }
 
-    /// Rewrites every adapter of an app, whose connector must be the one that this one takes the place of.
+    /// Rewrites every adapter of an app, whose connector must be the one that this one takes the
+    /// place of.
     ///
     /// # Panics
     /// Where it is another, or a file cannot be written.

@@ -1,8 +1,8 @@
-//! A group through the real `bootstrap`: built by `millrace build --target lambda`, started as Lambda starts it, at a Runtime API of our
-//! own.
+//! A group through the real `bootstrap`: built by `millrace build --target lambda`, started as
+//! Lambda starts it, at a Runtime API of our own.
 //!
-//! A [`Front`] is what stands before a function: it makes events of requests and answers of what the function gives back, as AWS documents
-//! it.
+//! A [`Front`] is what stands before a function: it makes events of requests and answers of what
+//! the function gives back, as AWS documents it.
 
 use std::{
     fs,
@@ -43,8 +43,9 @@ pub fn installed(name: &str) -> PathBuf {
     file
 }
 
-/// What runs programs for Lambda's other processor here, and the folder of their C library. Where `scripts/setup` could not install it,
-/// says so past the test's own output: a test that passes shows none.
+/// What runs programs for Lambda's other processor here, and the folder of their C library. Where
+/// `scripts/setup` could not install it, says so past the test's own output: a test that passes
+/// shows none.
 #[must_use]
 pub fn arm64_emulator() -> Option<(PathBuf, PathBuf)> {
     let (emulator, libraries) = (PathBuf::from("/usr/bin/qemu-aarch64-static"), PathBuf::from("/usr/aarch64-linux-gnu"));
@@ -55,8 +56,8 @@ pub fn arm64_emulator() -> Option<(PathBuf, PathBuf)> {
     None
 }
 
-/// Whether `scripts/setup` could add the target of Lambda's other processor. Where it could not, says so of `what`, as [`arm64_emulator`]
-/// does.
+/// Whether `scripts/setup` could add the target of Lambda's other processor. Where it could not,
+/// says so of `what`, as [`arm64_emulator`] does.
 ///
 /// # Panics
 /// Where it did not try.
@@ -226,7 +227,8 @@ pub fn command(package: &Path, api: &str, scratch: &Path) -> Command {
     command
 }
 
-/// The answers of every case of a group, case by case, through one kind of front end; none of a case that cannot run here.
+/// The answers of every case of a group, case by case, through one kind of front end; none of a
+/// case that cannot run here.
 ///
 /// # Panics
 /// Where the app does not build or the function fails.

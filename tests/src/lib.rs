@@ -1,12 +1,17 @@
 //! The corpus: cases as data, run through every host, the same bytes everywhere.
 //!
-//! A *group* is a folder under `tests/cases/`: an app (`app/`, or `app.link` with the path of one), variables (`env`), a database
-//! (`database.sql`, made as `shop.db` beside the app; `postgres.sql`, made on a PostgreSQL server whose address is the
-//! variable `DATABASE_URL`, with a file `postgrest` also behind PostgREST at `POSTGREST_URL`, and `mysql.sql`, the same on a MariaDB server; `issuers`, whose file is empty: those of [`tokens`]), what no log may hold beside the variables (`private`), and cases. A *case* is a file `NAME.http` with requests and a file `NAME.out` with the answers;
-//! its requests run in order, and so do the cases of a group, on one instance of the app.
+//! A *group* is a folder under `tests/cases/`: an app (`app/`, or `app.link` with the path of one),
+//! variables (`env`), a database (`database.sql`, made as `shop.db` beside the app; `postgres.sql`,
+//! made on a PostgreSQL server whose address is the variable `DATABASE_URL`, with a file
+//! `postgrest` also behind PostgREST at `POSTGREST_URL`, and `mysql.sql`, the same on a MariaDB
+//! server; `issuers`, whose file is empty: those of [`tokens`]), what no log may hold beside the
+//! variables (`private`), and cases. A *case* is a file `NAME.http` with requests and a file
+//! `NAME.out` with the answers; its requests run in order, and so do the cases of a group, on one
+//! instance of the app.
 //!
-//! A request is raw HTTP (method and path, header fields, a blank line, the body) or a shorthand, `CALL TOOL ARGUMENTS` for a
-//! client of 2025-06-18 and `MODERN TOOL ARGUMENTS` for one of 2026-07-28, with header fields below it. `###` parts requests.
+//! A request is raw HTTP (method and path, header fields, a blank line, the body) or a shorthand,
+//! `CALL TOOL ARGUMENTS` for a client of 2025-06-18 and `MODERN TOOL ARGUMENTS` for one of
+//! 2026-07-28, with header fields below it. `###` parts requests.
 
 pub mod aws_secrets;
 pub mod bare;
@@ -48,7 +53,8 @@ pub mod worker;
 pub mod workerd;
 pub mod workers;
 
-/// Whether the suites that try many made-up inputs run all of them: `scripts/test --all`. Else they run a sample, the same in each run.
+/// Whether the suites that try many made-up inputs run all of them: `scripts/test --all`. Else they
+/// run a sample, the same in each run.
 #[must_use]
 pub fn is_everything_run() -> bool {
     std::env::var_os("MILLRACE_TESTS").is_some_and(|value| value == "all")

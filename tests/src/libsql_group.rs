@@ -22,7 +22,8 @@ pub struct LibsqlGroup {
 }
 
 impl LibsqlGroup {
-    /// Moves a group's database, where an adapter's last setting is a fallback to `d1:DB`: that says how it is used without files.
+    /// Moves a group's database, where an adapter's last setting is a fallback to `d1:DB`: that
+    /// says how it is used without files.
     ///
     /// # Panics
     /// Where the server does not come up, or does not take what the database begins with.
@@ -48,8 +49,8 @@ impl LibsqlGroup {
         Some(Self { group: Group { app: app.path().to_path_buf(), env, ..group }, _app: app, _server: server })
     }
 
-    /// What differs from the expected answers. `host` is where the group ran; only what has nothing to do with the database may be
-    /// different there.
+    /// What differs from the expected answers. `host` is where the group ran; only what has nothing
+    /// to do with the database may be different there.
     #[must_use]
     pub fn differences(&self, host: &str, answers: Vec<Vec<String>>) -> Vec<String> {
         let check = |(case, answers): (&Case, Vec<String>)| {

@@ -10,8 +10,8 @@ use std::{
 
 use crate::case::{Exchange, Group, answer, root};
 
-/// The `millrace` binary of this build; built first where it is stale. With `MILLRACE_TEST_COMMAND`, the command in that file instead: a
-/// published one.
+/// The `millrace` binary of this build; built first where it is stale. With
+/// `MILLRACE_TEST_COMMAND`, the command in that file instead: a published one.
 ///
 /// # Panics
 /// Where it cannot be built.
@@ -23,7 +23,8 @@ pub fn binary() -> &'static Path {
             return root().join(command);
         }
         let mut build = Command::new(env!("CARGO"));
-        // Build scripts look at what cargo says of the package that runs; they would take this crate's for a change, and all be built anew.
+        // Build scripts look at what cargo says of the package that runs; they would take this
+        // crate's for a change, and all be built anew.
         for (name, _) in std::env::vars_os() {
             if ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|start| name.to_string_lossy().starts_with(start)) {
                 build.env_remove(name);
@@ -84,7 +85,8 @@ impl Host {
         Self::start(folder, env, level, file.into())
     }
 
-    /// Starts `millrace dev FOLDER` on a free port with more arguments, and with its log in a file. The shell runs `before` first.
+    /// Starts `millrace dev FOLDER` on a free port with more arguments, and with its log in a file.
+    /// The shell runs `before` first.
     ///
     /// # Panics
     /// Where it does not come up.
@@ -202,7 +204,8 @@ pub fn run(group: &Group) -> Vec<Vec<String>> {
 pub fn run_logging(group: &Group) -> (Vec<Vec<String>>, String) {
     let folder = group.install();
     let log = folder.path().join("stderr.log");
-    // Without it, `dev` would make a key for the run, and answer other than a deployment without one.
+    // Without it, `dev` would make a key for the run, and answer other than a deployment without
+    // one.
     let no_key = ("MILLRACE_STATE_KEY".to_owned(), String::new());
     let env: Vec<_> = std::iter::once(no_key).chain(group.env.iter().cloned()).collect();
     let host = Host::dev_logging(folder.path(), &env, "debug", &log);

@@ -1,5 +1,6 @@
-//! A stand-in for MongoDB, because no package has a real one: its protocol over the Python packages `pymongo`, `mongomock` and `scramp`, installed by
-//! `scripts/setup`. MongoDB's own client works with it, which a test looks at.
+//! A stand-in for MongoDB, because no package has a real one: its protocol over the Python packages
+//! `pymongo`, `mongomock` and `scramp`, installed by `scripts/setup`. MongoDB's own client works
+//! with it, which a test looks at.
 
 use std::{fs, path::PathBuf, process::Command};
 

@@ -1,4 +1,5 @@
-//! Real MariaDB servers of Debian's packages, private to a test: a folder, a port and a password of their own.
+//! Real MariaDB servers of Debian's packages, private to a test: a folder, a port and a password of
+//! their own.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -189,7 +190,8 @@ impl Mysql {
     }
 }
 
-/// A database that a group of cases wants: its name is known at once, the server starts when the first is made.
+/// A database that a group of cases wants: its name is known at once, the server starts when the
+/// first is made.
 pub struct LazyDatabase {
     name: String,
     sql: String,

@@ -1,5 +1,6 @@
-//! A stand-in for Neon's SQL API over a real PostgreSQL server. It answers as the source of Neon's proxy does, and as Neon's own client expects,
-//! which a test runs against it: every statement by the extended protocol, its types declared by nobody, values and cells as text.
+//! A stand-in for Neon's SQL API over a real PostgreSQL server. It answers as the source of Neon's
+//! proxy does, and as Neon's own client expects, which a test runs against it: every statement by
+//! the extended protocol, its types declared by nobody, values and cells as text.
 
 use std::{
     io::{Read as _, Write as _},

@@ -1,4 +1,5 @@
-//! An app that `millrace new` wrote, with the packages that its `package.json` names in the place where npm would put them.
+//! An app that `millrace new` wrote, with the packages that its `package.json` names in the place
+//! where npm would put them.
 
 use std::{
     fs,
@@ -110,7 +111,8 @@ impl NewApp {
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
-    /// Does what `AGENTS.md` says, in order: writes its files and runs its commands. Gives how many blocks that were.
+    /// Does what `AGENTS.md` says, in order: writes its files and runs its commands. Gives how many
+    /// blocks that were.
     ///
     /// # Panics
     /// Where a command fails, or a block is of a kind that is not known.

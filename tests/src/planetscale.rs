@@ -1,6 +1,7 @@
-//! A stand-in for PlanetScale's HTTP API over a real MariaDB server. It answers as the API's own client expects, which a test runs against it, and
-//! with the types, sentences and sessions of Vitess: statements as text, cells as text, and a session that belongs to a connection as long as a
-//! transaction or a setting needs one.
+//! A stand-in for PlanetScale's HTTP API over a real MariaDB server. It answers as the API's own
+//! client expects, which a test runs against it, and with the types, sentences and sessions of
+//! Vitess: statements as text, cells as text, and a session that belongs to a connection as long as
+//! a transaction or a setting needs one.
 
 use std::{
     collections::HashMap,
@@ -24,7 +25,8 @@ use crate::{
     scripted::{Received, Reply, Scripted},
 };
 
-/// What Vitess sets where nothing is said: the modes of MySQL 8, none of which changes what a quote is.
+/// What Vitess sets where nothing is said: the modes of MySQL 8, none of which changes what a quote
+/// is.
 const SETTINGS: &str = "SET time_zone = '+00:00', sql_mode = 'STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,\
                         ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'";
 /// The longest statement, in bytes.
@@ -42,7 +44,8 @@ pub fn start(mysql: u16, database: &str) -> Scripted {
     Scripted::start(move |_, request| api.reply(request))
 }
 
-/// The same, with sessions that have the `sql_mode` of the server, and refuse values that a column does not have.
+/// The same, with sessions that have the `sql_mode` of the server, and refuse values that a column
+/// does not have.
 ///
 /// # Panics
 /// Where no port can be bound.
@@ -280,10 +283,12 @@ impl Client {
         let mut cut = Cut(&greeting[version..]);
         cut.bytes(4);
         let mut nonce = cut.bytes(8).to_vec();
-        // A zero; capabilities, collation, status, capabilities, the nonce's length, and what is reserved.
+        // A zero; capabilities, collation, status, capabilities, the nonce's length, and what is
+        // reserved.
         cut.bytes(1 + 2 + 1 + 2 + 2 + 1 + 10);
         nonce.extend_from_slice(cut.bytes(12));
-        // Long flags, a database, protocol 4.1, transactions, digests, several results, methods, and MariaDB's types: no rows that an `UPDATE` only finds.
+        // Long flags, a database, protocol 4.1, transactions, digests, several results, methods,
+        // and MariaDB's types: no rows that an `UPDATE` only finds.
         let capabilities: u32 = 1 << 2 | 1 << 3 | 1 << 9 | 1 << 13 | 1 << 15 | 1 << 17 | 1 << 19;
         let mut login = capabilities.to_le_bytes().to_vec();
         login.extend_from_slice(&(1_u32 << 30).to_le_bytes());

@@ -1,4 +1,5 @@
-//! Real PostgreSQL servers of Debian's packages, private to a test: a folder, a port and a password of their own.
+//! Real PostgreSQL servers of Debian's packages, private to a test: a folder, a port and a password
+//! of their own.
 
 use std::{
     ffi::OsStr,
@@ -48,7 +49,8 @@ impl Postgres {
         Self::start_on(free_port(), settings, &[])
     }
 
-    /// Starts a server with TLS, for `localhost` and 127.0.0.1; the certificate and its key are PEM.
+    /// Starts a server with TLS, for `localhost` and 127.0.0.1; the certificate and its key are
+    /// PEM.
     ///
     /// # Panics
     /// As [`start`](Self::start).
@@ -150,12 +152,14 @@ impl Postgres {
         self.open().wait_until_it_is_up("PostgreSQL", &log);
     }
 
-    /// Makes an empty database and runs SQL in it, statement by statement: `;` at a line's end parts them.
+    /// Makes an empty database and runs SQL in it, statement by statement: `;` at a line's end
+    /// parts them.
     ///
     /// # Panics
     /// Where a statement fails.
     pub fn create(&self, name: &str, sql: &str) {
-        // Not by the driver: it runs everything inside a transaction, which a database is not made in.
+        // Not by the driver: it runs everything inside a transaction, which a database is not made
+        // in.
         psql(&self.url("postgres"), &format!("CREATE DATABASE {name}"));
         psql(&self.url(name), sql);
     }
@@ -180,7 +184,8 @@ pub fn psql(url: &str, sql: &str) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// A pgbouncer in front of a server, which gives a connection away for one transaction; ends with the value.
+/// A pgbouncer in front of a server, which gives a connection away for one transaction; ends with
+/// the value.
 pub struct Pgbouncer {
     _folder: tempfile::TempDir,
     _watched: WatchedProcess,
@@ -224,7 +229,8 @@ impl Pgbouncer {
     }
 }
 
-/// A database that a group of cases wants: its name is known at once, the server starts when the first is made.
+/// A database that a group of cases wants: its name is known at once, the server starts when the
+/// first is made.
 pub struct LazyDatabase {
     name: String,
     sql: String,
@@ -272,7 +278,8 @@ fn program(name: &str) -> PathBuf {
     newest.unwrap_or_else(|| panic!("PostgreSQL is not installed: run scripts/setup, or install Debian's `postgresql` and `pgbouncer`"))
 }
 
-/// A command; as user `postgres` where this is the administrator, because neither program runs as one.
+/// A command; as user `postgres` where this is the administrator, because neither program runs as
+/// one.
 fn as_postgres(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir("/").env("LC_ALL", "C");

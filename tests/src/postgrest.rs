@@ -22,7 +22,8 @@ pub const TOKEN: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJyb2xlIjoid2ViIn
 /// The same, which has expired.
 pub const EXPIRED: &str =
     "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJyb2xlIjoid2ViIiwiZXhwIjoxMDAwfQ.MXMpI03vFD4beyW3nuPZaXAXE6B2jY7oseG56b9WWXk";
-/// The role of requests without a token, and what a database needs for it: grants come after the tables.
+/// The role of requests without a token, and what a database needs for it: grants come after the
+/// tables.
 pub const ROLES: &str = "DO $$ BEGIN CREATE ROLE anon NOLOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$;\n\
                          DO $$ BEGIN CREATE ROLE web NOLOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$;\n";
 
@@ -65,7 +66,8 @@ fn start_on(port: u16, database: &str, settings: &[(&str, &str)]) -> Postgrest {
     server
 }
 
-/// A server that a group of cases wants: its address is known at once, it starts when the group's database is made.
+/// A server that a group of cases wants: its address is known at once, it starts when the group's
+/// database is made.
 pub struct LazyPostgrest {
     port: u16,
     database: String,

@@ -1,4 +1,5 @@
-//! A server of somebody else's, started for a test: it can be killed without a warning and started again.
+//! A server of somebody else's, started for a test: it can be killed without a warning and started
+//! again.
 
 use std::{
     env,
@@ -30,7 +31,8 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a server; `command` is told its folder, which is also where it starts, and the port of 127.0.0.1 to listen on.
+    /// Starts a server; `command` is told its folder, which is also where it starts, and the port
+    /// of 127.0.0.1 to listen on.
     ///
     /// # Panics
     /// Where it cannot be started, or does not come up.
@@ -71,7 +73,8 @@ impl Process {
     /// The time of processors that it took, in hundredths of a second.
     pub(crate) fn cpu_ticks(&self) -> usize {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_else(|error| panic!("{error}"));
-        // The name of the program is in parentheses; the 12th and 13th fields after it are its own time and the system's.
+        // The name of the program is in parentheses; the 12th and 13th fields after it are its own
+        // time and the system's.
         let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
         fields.split(' ').skip(11).take(2).filter_map(|ticks| ticks.parse::<usize>().ok()).sum()
     }
@@ -103,8 +106,9 @@ impl Drop for Process {
     }
 }
 
-/// Runs what follows, and ends it when the process that started this ends, however it ends. Then it removes the folder of a server that a whole
-/// process shared: nothing that is kept for the process is dropped.
+/// Runs what follows, and ends it when the process that started this ends, however it ends. Then it
+/// removes the folder of a server that a whole process shared: nothing that is kept for the process
+/// is dropped.
 const WATCH: &str = r#""$@" & pid=$!; read -r _; kill -"$0" $pid; wait $pid; [ -z "$SHARED_FOLDER" ] || rm -rf "$SHARED_FOLDER""#;
 
 /// The variable of [`WATCH`].
@@ -114,7 +118,8 @@ pub(crate) const SHARED_FOLDER: &str = "SHARED_FOLDER";
 pub(crate) struct WatchedProcess(Child);
 
 impl WatchedProcess {
-    /// `shell` runs `/bin/sh`, as whoever it is to be; `signal` is the one that ends the process at once.
+    /// `shell` runs `/bin/sh`, as whoever it is to be; `signal` is the one that ends the process at
+    /// once.
     pub(crate) fn start(mut shell: Command, signal: &str, command: &[&OsStr], log: &Path) -> Self {
         let out = fs::File::create(log).unwrap_or_else(|error| panic!("{error}"));
         let err = out.try_clone().unwrap_or_else(|error| panic!("{error}"));
@@ -167,7 +172,8 @@ pub(crate) fn signal(pid: u32, name: &str) {
     }
 }
 
-/// Whether any thread is not stopped, as far as the system says so: a signal is sent before it is obeyed.
+/// Whether any thread is not stopped, as far as the system says so: a signal is sent before it is
+/// obeyed.
 fn has_running_threads(pid: u32) -> bool {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return false };
     let states = threads.flatten().filter_map(|thread| fs::read_to_string(thread.path().join("stat")).ok());
@@ -175,8 +181,9 @@ fn has_running_threads(pid: u32) -> bool {
     states.into_iter().any(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('T')))
 }
 
-/// A port that is free, and that nobody else is given: a server may come up on it much later, or again after it was killed. So it is none
-/// of those that the system gives to connections, any of which could have it by then.
+/// A port that is free, and that nobody else is given: a server may come up on it much later, or
+/// again after it was killed. So it is none of those that the system gives to connections, any of
+/// which could have it by then.
 pub(crate) fn free_port() -> u16 {
     /// Linux gives connections ports from 32,768 on, other systems from 49,152 on.
     const PORTS: Range<u32> = 10_240..32_768;

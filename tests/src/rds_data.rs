@@ -1,6 +1,7 @@
-//! A stand-in for the RDS Data API over a real PostgreSQL server. It answers as the API's description says and as AWS's own client expects, which a test
-//! runs against it. Where the description leaves something open, it is the worst it may be: a text is declared `text`, a `:name` is one wherever it
-//! stands, and one that could be read in two ways is an error.
+//! A stand-in for the RDS Data API over a real PostgreSQL server. It answers as the API's
+//! description says and as AWS's own client expects, which a test runs against it. Where the
+//! description leaves something open, it is the worst it may be: a text is declared `text`, a
+//! `:name` is one wherever it stands, and one that could be read in two ways is an error.
 
 use std::{
     collections::HashMap,
@@ -193,7 +194,8 @@ pub fn start(port: u16) -> Scripted {
     Scripted::start(move |_, request| api.reply(request))
 }
 
-/// The adapter's settings for a database of a server, through a stand-in for the API. `url` is the server's, with its user, password and database.
+/// The adapter's settings for a database of a server, through a stand-in for the API. `url` is the
+/// server's, with its user, password and database.
 ///
 /// # Panics
 /// Where it is none.
@@ -288,7 +290,8 @@ fn bound(sql: &str, parameters: &Json) -> Result<Bound, Refused> {
     Ok((text, types, values))
 }
 
-/// Where a name follows a colon. `knows_quotes`: but not in quotes or comments, which it knows by the rules of standard SQL alone.
+/// Where a name follows a colon. `knows_quotes`: but not in quotes or comments, which it knows by
+/// the rules of standard SQL alone.
 fn places(sql: &str, knows_quotes: bool) -> Vec<(usize, &str)> {
     let (mut found, mut before, mut rest) = (Vec::new(), ' ', sql);
     while let Some(first) = rest.chars().next() {

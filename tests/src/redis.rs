@@ -15,7 +15,8 @@ use std::{
 
 use crate::process::{Process, WatchedProcess, free_port};
 
-/// Starts a server in a folder of its own. What it is told is kept in a file, so it survives [`Process::kill`]. `options` are its options.
+/// Starts a server in a folder of its own. What it is told is kept in a file, so it survives
+/// [`Process::kill`]. `options` are its options.
 ///
 /// # Panics
 /// Where it is not installed, or does not come up.
@@ -47,7 +48,8 @@ fn start_prepared(options: &[&str], prepare: impl Fn(&Path) + Send + Sync + 'sta
     })
 }
 
-/// A database that a group of cases wants: its number is known at once, the server starts when the first is made.
+/// A database that a group of cases wants: its number is known at once, the server starts when the
+/// first is made.
 pub struct LazyDatabase {
     number: usize,
     commands: String,
@@ -57,7 +59,8 @@ pub struct LazyDatabase {
 const DATABASES: usize = 4096;
 
 impl LazyDatabase {
-    /// A database filled by commands, one a line, in the quotes of `redis-cli`. A line that begins with `#` is none.
+    /// A database filled by commands, one a line, in the quotes of `redis-cli`. A line that begins
+    /// with `#` is none.
     ///
     /// # Panics
     /// Where there are too many.

@@ -30,13 +30,15 @@ pub enum Reply {
     Broken(String, usize),
     /// These bytes, then the end of the connection.
     Raw(&'static [u8]),
-    /// The answer with a body of which so many bytes come, and then nothing until the client goes away.
+    /// The answer with a body of which so many bytes come, and then nothing until the client goes
+    /// away.
     Stalled(String, usize),
     /// Nothing until the client goes away.
     Silence,
 }
 
-/// Answers that a test changes while the server runs: one after the other, the last one again and again.
+/// Answers that a test changes while the server runs: one after the other, the last one again and
+/// again.
 #[derive(Clone, Default)]
 pub struct Script(Arc<Mutex<Vec<Reply>>>);
 

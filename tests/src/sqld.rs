@@ -12,7 +12,8 @@ pub struct Sqld {
 }
 
 impl Sqld {
-    /// Starts a server. With `key`, a public Ed25519 key in URL-safe base64, it wants tokens of that key.
+    /// Starts a server. With `key`, a public Ed25519 key in URL-safe base64, it wants tokens of
+    /// that key.
     ///
     /// # Panics
     /// Where it is not installed, or does not come up.

@@ -1,5 +1,5 @@
-//! What every driver of SQLite's dialect makes of a statement, wherever the database is: one table for `sqlite`, `libsql`, and `d1` by its
-//! API and by a Worker's binding.
+//! What every driver of SQLite's dialect makes of a statement, wherever the database is: one table
+//! for `sqlite`, `libsql`, and `d1` by its API and by a Worker's binding.
 
 use millrace_core::value::Value;
 
@@ -102,7 +102,8 @@ const READ_ONLY: &str = "the statement writes, and the adapter is read-only";
 /// A database: runs a statement, or says why not.
 pub type Run<'a> = &'a dyn Fn(&str, &[Value]) -> Result<(), String>;
 
-/// Runs the table against a database without tables, and against the same database by a read-only adapter.
+/// Runs the table against a database without tables, and against the same database by a read-only
+/// adapter.
 ///
 /// # Panics
 /// Where the driver judges otherwise.
@@ -154,7 +155,8 @@ fn check_searches(database: Run<'_>) {
     assert_eq!(database("DROP TABLE docs", &[]), Ok(()));
 }
 
-/// What becomes of an infinite number, which JSON has no form for. Scripts have none: it is `null` where their values end.
+/// What becomes of an infinite number, which JSON has no form for. Scripts have none: it is `null`
+/// where their values end.
 ///
 /// # Panics
 /// Where the driver judges otherwise.

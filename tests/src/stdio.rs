@@ -1,7 +1,8 @@
 //! A group against the real `millrace run`, a client's lines on its standard input.
 //!
-//! What a case says of HTTP is translated: the version in a header field is agreed on by `initialize` first, other fields are variables of
-//! the process, so that there is one process for each set of them, and the body is a line. Of the expected answer the body counts, and of an
+//! What a case says of HTTP is translated: the version in a header field is agreed on by
+//! `initialize` first, other fields are variables of the process, so that there is one process for
+//! each set of them, and the body is a line. Of the expected answer the body counts, and of an
 //! event stream its messages. An answer that differs needs a reason: [`REASONS`].
 
 use std::{
@@ -182,8 +183,8 @@ fn is_repeated(request: &Exchange) -> bool {
     names().enumerate().any(|(place, name)| names().take(place).any(|before| before == name))
 }
 
-/// The answers of every case of a group as the corpus has them: the expected one where the messages are the same, or where they may differ.
-/// `needed` counts how often each reason was needed.
+/// The answers of every case of a group as the corpus has them: the expected one where the messages
+/// are the same, or where they may differ. `needed` counts how often each reason was needed.
 ///
 /// # Panics
 /// Where the process does not answer.
@@ -284,7 +285,8 @@ impl Clients<'_> {
             let line = pipe.line().unwrap_or_else(|| panic!("the output ended at {request:?}"));
             if line == r#"{"jsonrpc":"2.0","id":"after","result":{}}"# {
                 is_after = true;
-                // What is no message at all and what wants no answer has none here, and may have one over HTTP.
+                // What is no message at all and what wants no answer has none here, and may have
+                // one over HTTP.
                 is_answered |= request.body.trim().is_empty() || !request.body.contains("\"id\"");
                 continue;
             }

@@ -1,8 +1,9 @@
 //! Issuers of tokens on this machine, good ones and broken ones, and tokens of theirs.
 //!
-//! A case has a token where a header field says `Mint SIGNER HEADER PAYLOAD`: the field becomes `Bearer` with the token. Header and payload
-//! are JSON as it is written, so they may be wrong. In the payload, `@now+60` is a time, `@good` the address of that issuer, and `@usual` the
-//! members of a good token.
+//! A case has a token where a header field says `Mint SIGNER HEADER PAYLOAD`: the field becomes
+//! `Bearer` with the token. Header and payload are JSON as it is written, so they may be wrong. In
+//! the payload, `@now+60` is a time, `@good` the address of that issuer, and `@usual` the members
+//! of a good token.
 
 use std::{
     cell::Cell,
@@ -42,7 +43,8 @@ pub struct Issuer {
     random: SystemRandom,
 }
 
-/// The issuer of this process; its keys are others in the next one, apart from the RSA key, which takes long to make.
+/// The issuer of this process; its keys are others in the next one, apart from the RSA key, which
+/// takes long to make.
 ///
 /// # Panics
 /// Where no keys can be made.
@@ -108,8 +110,9 @@ impl Issuer {
         key
     }
 
-    /// Signs a text: `RS256` and so on by the algorithm's own key; `ES256-other` by a key that nobody publishes but some; `ES256-der` in DER;
-    /// `HS256` by [`SECRET`]; `HS256-public` by the RSA key's public part; `none` not at all; `X-broken` spoils the last byte.
+    /// Signs a text: `RS256` and so on by the algorithm's own key; `ES256-other` by a key that
+    /// nobody publishes but some; `ES256-der` in DER; `HS256` by [`SECRET`]; `HS256-public` by the
+    /// RSA key's public part; `none` not at all; `X-broken` spoils the last byte.
     ///
     /// # Panics
     /// Where there is no such signer.
@@ -272,7 +275,8 @@ pub fn good() -> Value {
     ]})
 }
 
-/// Variables of a group whose app has issuers: where each one is, and the secret. Issuers that change begin anew.
+/// Variables of a group whose app has issuers: where each one is, and the secret. Issuers that
+/// change begin anew.
 #[must_use]
 pub fn variables() -> Vec<(String, String)> {
     static GENERATIONS: AtomicUsize = AtomicUsize::new(1);
@@ -285,7 +289,8 @@ pub fn variables() -> Vec<(String, String)> {
     set.map(|(name, value)| (name.to_owned(), value)).into()
 }
 
-/// A header field of a case: `Mint SIGNER HEADER PAYLOAD` becomes a bearer token; every other one stays.
+/// A header field of a case: `Mint SIGNER HEADER PAYLOAD` becomes a bearer token; every other one
+/// stays.
 ///
 /// # Panics
 /// Where there is no such signer.

@@ -14,7 +14,8 @@ pub fn compiler() -> std::path::PathBuf {
     tool("clients/node_modules/typescript/bin/tsc")
 }
 
-/// Checks the scripts of an app as `tsconfig.json` of a new app says, with types that are written anew.
+/// Checks the scripts of an app as `tsconfig.json` of a new app says, with types that are written
+/// anew.
 ///
 /// # Panics
 /// Where the types cannot be written.

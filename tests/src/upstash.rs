@@ -1,5 +1,5 @@
-//! A stand-in for Upstash's REST API over a real Redis server. It answers as the API's reference says, and as Upstash's own client expects,
-//! which a test runs against it.
+//! A stand-in for Upstash's REST API over a real Redis server. It answers as the API's reference
+//! says, and as Upstash's own client expects, which a test runs against it.
 
 use std::{
     io::{Read as _, Write as _},
@@ -13,7 +13,8 @@ use serde_json::json;
 
 use crate::scripted::{Received, Reply, Scripted};
 
-/// Starts a server that passes commands on to the Redis server at this port, for callers with the token.
+/// Starts a server that passes commands on to the Redis server at this port, for callers with the
+/// token.
 ///
 /// # Panics
 /// Where no port can be bound.

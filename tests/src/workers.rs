@@ -1,4 +1,5 @@
-//! Many groups in one workerd, each as a Worker of its own: one start instead of one of `wrangler dev` for each.
+//! Many groups in one workerd, each as a Worker of its own: one start instead of one of
+//! `wrangler dev` for each.
 
 use std::{
     collections::BTreeMap,
@@ -22,7 +23,8 @@ use crate::{
     worker::{BuiltGroup, answers, installed, write_variables},
 };
 
-/// How long the Workers may take to serve. They take seconds; a machine that is busy with something else, more.
+/// How long the Workers may take to serve. They take seconds; a machine that is busy with something
+/// else, more.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// How many groups are built, or asked, at a time.
@@ -55,7 +57,8 @@ impl Workers {
         writeln!(stdin, "{}", json!(wanted)).unwrap_or_else(|error| panic!("{error}"));
         let lines = BufReader::new(child.stdout.take().unwrap_or_else(|| panic!("no stdout"))).lines();
         let (found, ports) = mpsc::channel();
-        // Wrangler writes lines of its own, and somebody must read on, or the process stops at a full pipe.
+        // Wrangler writes lines of its own, and somebody must read on, or the process stops at a
+        // full pipe.
         thread::spawn(move || {
             for ports in lines.map_while(Result::ok).filter_map(|line| serde_json::from_str::<Vec<u16>>(&line).ok()) {
                 let _ = found.send(ports);
@@ -91,8 +94,9 @@ impl BuiltGroup {
     }
 }
 
-/// The answers of every case of some groups, and what their Workers logged at the level `debug`, once that has what `until` asks for.
-/// There is no answer of a case that the exceptions of `host` say cannot run.
+/// The answers of every case of some groups, and what their Workers logged at the level `debug`,
+/// once that has what `until` asks for. There is no answer of a case that the exceptions of `host`
+/// say cannot run.
 ///
 /// # Panics
 /// Where an app does not build or the Workers do not come up.

@@ -1,4 +1,5 @@
-//! What lists say of tools: their schemas are in the part of JSON Schema that every client takes, and what a tool sends fits them.
+//! What lists say of tools: their schemas are in the part of JSON Schema that every client takes,
+//! and what a tool sends fits them.
 
 use std::{fs, io::Write as _, process::Stdio};
 
@@ -62,7 +63,8 @@ fn what_tools_send_fits_what_they_advertise() {
                     let result = &message["result"];
                     match (tool.get("outputSchema"), result.get("structuredContent")) {
                         (Some(schema), Some(value)) => pairs.push(json!({ "place": place, "schema": schema, "value": value })),
-                        // What is advertised has to come, unless the call failed or the revision has no such member.
+                        // What is advertised has to come, unless the call failed or the revision
+                        // has no such member.
                         (Some(_), None) if result["isError"] == false && version >= "2025-06-18" => missing.push(place.clone()),
                         _ => {}
                     }

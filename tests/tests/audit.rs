@@ -1,4 +1,5 @@
-//! Audit rows in real databases: what is in them, and that nothing of a caller's can be taken for something else.
+//! Audit rows in real databases: what is in them, and that nothing of a caller's can be taken for
+//! something else.
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,5 @@
-//! Real MCP clients against the real process: each lists the sample app's tools, calls them, and sees the documented errors.
+//! Real MCP clients against the real process: each lists the sample app's tools, calls them, and
+//! sees the documented errors.
 //!
 //! They are installed by `scripts/setup`.
 
@@ -43,7 +44,8 @@ fn sample() -> (Host, tempfile::TempDir) {
     (Host::dev(folder.path(), &group.env), folder)
 }
 
-/// The sample app for a client that starts it: the command, its arguments and variables. The folder lives as long as the value.
+/// The sample app for a client that starts it: the command, its arguments and variables. The folder
+/// lives as long as the value.
 fn started(name: &str) -> (Json, tempfile::TempDir) {
     let group = groups().into_iter().find(|group| group.name == name).unwrap();
     let folder = group.install();
@@ -61,7 +63,8 @@ pub(crate) fn node(script: &str, arguments: &[&str]) -> Output {
     node_in("clients", &root().join("tests/clients").join(script), arguments)
 }
 
-/// Runs a script beside the packages of a folder of the tools: Node resolves them from where the script is.
+/// Runs a script beside the packages of a folder of the tools: Node resolves them from where the
+/// script is.
 fn node_in(folder: &str, script: &Path, arguments: &[&str]) -> Output {
     let copy = installed(&format!("{folder}/node_modules")).with_file_name(script.file_name().unwrap());
     std::fs::copy(script, &copy).unwrap();
@@ -213,8 +216,9 @@ fn served(name: &str) -> (Host, tempfile::TempDir) {
     (Host::dev(folder.path(), &env), folder)
 }
 
-/// What every client must hear, and what it must be asked. Over one pipe the last step and the answer may come together, and a client may then have
-/// forgotten who waits for the step before it passes it on; and a legacy client can be asked.
+/// What every client must hear, and what it must be asked. Over one pipe the last step and the
+/// answer may come together, and a client may then have forgotten who waits for the step before it
+/// passes it on; and a legacy client can be asked.
 fn expect_talk(answer: &Json, is_pipe: bool) {
     let warnings = ["warning: ü", "error: no more"].map(String::from).to_vec();
     let all = [vec!["info: a line\nand \"another\"".to_owned()], warnings.clone()].concat();

@@ -1,7 +1,9 @@
-//! The official conformance suite against every host. The fixtures that it asks for are an app, `tests/conformance/app`.
+//! The official conformance suite against every host. The fixtures that it asks for are an app,
+//! `tests/conformance/app`.
 //!
-//! What it asks and does not get stands in `tests/conformance/expected-failures-REVISION.yaml`, each with its reason; the suite fails where
-//! a scenario fails that is not listed, and where a listed one passes. With a list, it takes a warning for a failure.
+//! What it asks and does not get stands in `tests/conformance/expected-failures-REVISION.yaml`,
+//! each with its reason; the suite fails where a scenario fails that is not listed, and where a
+//! listed one passes. With a list, it takes a warning for a failure.
 
 use std::{
     fs,
@@ -17,11 +19,12 @@ use millrace_tests::{
     worker,
 };
 
-/// The revisions; how many scenarios the suite runs for each, those that it does not score included; how many of them fail wherever there
-/// are no sessions. Scored are 37 and 30.
+/// The revisions; how many scenarios the suite runs for each, those that it does not score
+/// included; how many of them fail wherever there are no sessions. Scored are 37 and 30.
 const REVISIONS: [(&str, usize, usize); 2] = [("2026-07-28", 50, 0), ("2025-11-25", 33, 4)];
 
-/// The scenarios of the extension for skills, which no revision requires, and how many checks each has. The suite asks with the newest revision.
+/// The scenarios of the extension for skills, which no revision requires, and how many checks each
+/// has. The suite asks with the newest revision.
 const SKILLS: [(&str, usize); 3] = [("sep-2640-skills-enumeration", 32), ("sep-2640-skills-manifest", 6), ("sep-2640-skills-directory", 7)];
 
 fn installed(path: &str) -> PathBuf {
@@ -64,7 +67,8 @@ fn check(host: &str, port: u16) {
     }
 }
 
-/// Runs the scenarios of skills. Each check has to pass: a warning fails, and so does a check that is skipped.
+/// Runs the scenarios of skills. Each check has to pass: a warning fails, and so does a check that
+/// is skipped.
 fn skills(host: &str, port: u16) {
     for (scenario, checks) in SKILLS {
         let run = suite(port, &["--scenario", scenario, "--verbose"]);
@@ -103,7 +107,8 @@ fn conformance_of_lambda() {
     check("Lambda", function.port);
 }
 
-/// The suite acts as a page of the server itself. Locally that is let in; other hosts know only what the app lists.
+/// The suite acts as a page of the server itself. Locally that is let in; other hosts know only
+/// what the app lists.
 fn list_origin(folder: &Path, port: u16) {
     let root = folder.join("millrace.yaml");
     let listed = format!("{}server: {{ cors: {{ origins: [\"http://127.0.0.1:{port}\"] }} }}\n", fs::read_to_string(&root).unwrap());

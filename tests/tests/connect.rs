@@ -1,5 +1,6 @@
-//! `millrace connect`: what it prints and writes for each client, checked against the clients' formats (`tests/clients/formats.mjs`) and, where a
-//! client can be installed here, by the client itself.
+//! `millrace connect`: what it prints and writes for each client, checked against the clients'
+//! formats (`tests/clients/formats.mjs`) and, where a client can be installed here, by the client
+//! itself.
 
 use std::{
     fs,

@@ -1,6 +1,7 @@
-//! What connectors promise, tested on each real server by the same tests. A server is described once, in a file of its own here: how it is started, what
-//! its language calls things, and where its connector answers otherwise than the others. The tests of a connector share one server of a kind and have
-//! a database each; those that kill it have a server of their own.
+//! What connectors promise, tested on each real server by the same tests. A server is described
+//! once, in a file of its own here: how it is started, what its language calls things, and where
+//! its connector answers otherwise than the others. The tests of a connector share one server of a
+//! kind and have a database each; those that kill it have a server of their own.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -262,7 +263,8 @@ impl Site {
 
 impl Drop for Site {
     fn drop(&mut self) {
-        // A server of the test's own ends with it. What failed is looked at in its database, perhaps.
+        // A server of the test's own ends with it. What failed is looked at in its database,
+        // perhaps.
         if let (Held::Shared(machine), false) = (&self.held, std::thread::panicking()) {
             machine.remove(&self.database);
         }

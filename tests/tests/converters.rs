@@ -1,8 +1,10 @@
-//! Libraries that hand a server's tools to a model: each takes every tool of every app here, with the arguments that it has.
+//! Libraries that hand a server's tools to a model: each takes every tool of every app here, with
+//! the arguments that it has.
 //!
-//! They are what people really connect: each has its own idea of the JSON Schema that it understands, and several drop a whole server for one
-//! schema that they do not. The tools come from the apps of the corpus, from what `millrace new` writes, and from generated apps with every kind
-//! of input. `scripts/setup` installs the libraries.
+//! They are what people really connect: each has its own idea of the JSON Schema that it
+//! understands, and several drop a whole server for one schema that they do not. The tools come
+//! from the apps of the corpus, from what `millrace new` writes, and from generated apps with every
+//! kind of input. `scripts/setup` installs the libraries.
 
 use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path, process::Command};
 
@@ -11,7 +13,8 @@ use serde_json::{Value as Json, json};
 
 use crate::clients::installed;
 
-/// How many generated apps there are: 300 with `MILLRACE_CONVERTERS=full`, 40 with `scripts/test --all`.
+/// How many generated apps there are: 300 with `MILLRACE_CONVERTERS=full`, 40 with
+/// `scripts/test --all`.
 fn generated() -> usize {
     if std::env::var("MILLRACE_CONVERTERS").is_ok_and(|value| value == "full") {
         300
@@ -31,8 +34,8 @@ enum Asks {
     Every,
 }
 
-/// The libraries, the environment that has each, and what each asks for. The first of each three, and the last, are those of `scripts/test`;
-/// `scripts/test --all` has all.
+/// The libraries, the environment that has each, and what each asks for. The first of each three,
+/// and the last, are those of `scripts/test`; `scripts/test --all` has all.
 const LIBRARIES: [(&str, &str, Asks); 10] = [
     ("converters", "langchain", Asks::Required),
     ("converters", "autogen", Asks::Required),
@@ -55,7 +58,8 @@ fn listed(group: Group) -> Vec<Json> {
     let body = text.split_once("\n\n").map_or("", |(_, body)| body);
     let answer: Json = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {text}"));
     let mut tools = answer["result"]["tools"].as_array().cloned().unwrap_or_default();
-    // A `json_schema` with more than that is its author's own, and `check` tells which clients do not take it.
+    // A `json_schema` with more than that is its author's own, and `check` tells which clients do
+    // not take it.
     let known = ["type", "properties", "required", "additionalProperties"];
     tools.retain(|tool| names(&tool["inputSchema"]).iter().all(|keyword| known.contains(keyword)));
     tools

@@ -1,4 +1,5 @@
-//! Every case through every host: the answers of the core are the expected ones, twice, and every host gives the same bytes.
+//! Every case through every host: the answers of the core are the expected ones, twice, and every
+//! host gives the same bytes.
 
 use std::{
     cell::{Cell, RefCell},
@@ -56,7 +57,8 @@ fn standard_input_and_output_answer_the_same() {
     }
 }
 
-/// Runs the groups that another server can have on this machine, each by what makes it there and tells its cases and their differences.
+/// Runs the groups that another server can have on this machine, each by what makes it there and
+/// tells its cases and their differences.
 fn check_far(least: usize, run: impl Fn(Group) -> Option<(usize, Vec<String>)>) {
     let (mut count, mut differences) = (0, Vec::new());
     for (cases, found) in selected_groups().into_iter().filter_map(run) {

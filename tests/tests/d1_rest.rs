@@ -1,4 +1,5 @@
-//! The connector `d1` on a stand-in for Cloudflare's API, which runs the statements on a SQLite of its own, and on answers that are broken.
+//! The connector `d1` on a stand-in for Cloudflare's API, which runs the statements on a SQLite of
+//! its own, and on answers that are broken.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says so by a panic")]
 
 use millrace_core::{
@@ -120,7 +121,8 @@ fn a_write_with_a_record_is_sent_again_after_503_and_made_once() {
     assert_eq!(error.message, "D1 is not ready; it is not known whether the statement took effect");
 }
 
-/// Every value, bound, stored in a column without affinity and read back: what comes out, and as which of SQLite's types it was stored.
+/// Every value, bound, stored in a column without affinity and read back: what comes out, and as
+/// which of SQLite's types it was stored.
 #[test]
 fn values_go_in_whole_and_come_out_as_javascript_writes_them() {
     let every_byte: Vec<u8> = (0..=255).collect();

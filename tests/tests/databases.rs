@@ -1,5 +1,5 @@
-//! `databases` of an adapter through a whole server: two callers' databases at the same time on PostgreSQL, and everything that looks at all
-//! of them before anybody calls.
+//! `databases` of an adapter through a whole server: two callers' databases at the same time on
+//! PostgreSQL, and everything that looks at all of them before anybody calls.
 
 use std::{path::Path, process::Command, thread};
 

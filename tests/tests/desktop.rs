@@ -1,5 +1,6 @@
-//! `millrace build --target mcpb` and `--target registry`: a desktop bundle that the code of its format validates, unpacks and starts, and
-//! `server.json`. The tool of the format is installed by `scripts/setup`.
+//! `millrace build --target mcpb` and `--target registry`: a desktop bundle that the code of its
+//! format validates, unpacks and starts, and `server.json`. The tool of the format is installed by
+//! `scripts/setup`.
 
 use std::{
     fs,

@@ -1,4 +1,5 @@
-//! What the build makes of a statement, beside what the real servers make of it: where quotes, comments and names end, and what only reads.
+//! What the build makes of a statement, beside what the real servers make of it: where quotes,
+//! comments and names end, and what only reads.
 
 mod declared;
 mod reads;
@@ -14,7 +15,8 @@ fn sqlite() -> Database {
     Database::open(connection("sqlite", ":memory:", &[]))
 }
 
-/// How many of 20,000 texts are compared: all with `MILLRACE_DIALECTS=full`, `many` with `scripts/test --all`, else `few`.
+/// How many of 20,000 texts are compared: all with `MILLRACE_DIALECTS=full`, `many` with
+/// `scripts/test --all`, else `few`.
 fn count(many: usize, few: usize) -> usize {
     match std::env::var_os("MILLRACE_DIALECTS") {
         Some(value) if value == "full" => 20_000,

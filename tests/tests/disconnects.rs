@@ -1,4 +1,5 @@
-//! Callers that go away in the middle of a statement of the embedded engine, which holds the isolate's thread: it ends, and the next call is answered.
+//! Callers that go away in the middle of a statement of the embedded engine, which holds the
+//! isolate's thread: it ends, and the next call is answered.
 
 use std::{
     fs,
@@ -62,7 +63,8 @@ fn a_client_that_leaves_stops_its_statement() {
     let host = Host::dev_logging(folder.path(), &[], "info", &log);
     for tool in ["slow", "slow-write"] {
         let leaving = ask(host.port, tool);
-        // The next one is read when the isolate is free again: it is busy from when this one is not answered.
+        // The next one is read when the isolate is free again: it is busy from when this one is not
+        // answered.
         let mut next = ask(host.port, "tables");
         while !is_silent(&mut next) {
             next = ask(host.port, "tables");

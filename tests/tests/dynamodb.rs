@@ -1,4 +1,5 @@
-//! `connector: dynamodb` against an implementation of DynamoDB with PartiQL, and against servers that misbehave.
+//! `connector: dynamodb` against an implementation of DynamoDB with PartiQL, and against servers
+//! that misbehave.
 
 mod app;
 mod faults;

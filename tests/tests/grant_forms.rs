@@ -1,4 +1,5 @@
-//! The rights of many forms of statements, on real servers: a role that has what the walk finds may carry each out, and no role with less.
+//! The rights of many forms of statements, on real servers: a role that has what the walk finds may
+//! carry each out, and no role with less.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,11 +19,13 @@ use serde_json::Value as Json;
 
 /// The tables of both servers, and their columns.
 const TABLES: [(&str, &[&str]); 2] = [("t", &["id", "a", "b", "c", "n", "up"]), ("u", &["id", "t_id", "x", "y"])];
-/// Tries a statement as the role `app` with some rights, and leaves everything as it was: what became of it, as the server's code.
+/// Tries a statement as the role `app` with some rights, and leaves everything as it was: what
+/// became of it, as the server's code.
 const TRIAL: &str = "CREATE FUNCTION trial(grants text[], statement text) RETURNS text LANGUAGE plpgsql AS $$ DECLARE one text; found text; BEGIN \
     BEGIN FOREACH one IN ARRAY grants LOOP EXECUTE one; END LOOP; EXECUTE 'SET LOCAL ROLE app'; EXECUTE statement; RAISE SQLSTATE 'ZZ000'; \
     EXCEPTION WHEN OTHERS THEN found := SQLSTATE || ' ' || SQLERRM; END; RETURN found; END $$;";
-/// A right that MySQL wants as its manual says, and MariaDB does not ask for: what is set after `ON DUPLICATE KEY` and not inserted.
+/// A right that MySQL wants as its manual says, and MariaDB does not ask for: what is set after
+/// `ON DUPLICATE KEY` and not inserted.
 const NOT_ASKED_FOR: (&str, &str) = ("INSERT INTO t (id, b) VALUES (1, 2) ON DUPLICATE KEY UPDATE c = n + 1", "UPDATE (c) ON t");
 /// What [`TRIAL`] says of a statement that was carried out.
 pub(crate) const DONE: &str = "ZZ000";
@@ -379,7 +382,8 @@ fn clickhouse_wants_exactly_these_rights() {
             wrong.push(format!("{text}: {error:?} with {grants:?}"));
         }
         for grant in &grants {
-            // A column goes with its parts: which of them the engine looks at, its plan of the query decides.
+            // A column goes with its parts: which of them the engine looks at, its plan of the
+            // query decides.
             let fewer: Vec<String> = grants.iter().filter(|other| column_of(other) != column_of(grant)).cloned().collect();
             if !trial(&fewer, text).is_err_and(|error| error.kind == ErrorKind::Denied) {
                 wrong.push(format!("{text}: does not need {grant}"));

@@ -1,4 +1,5 @@
-//! `millrace grants`: a role that has only what is printed passes the cases, and does not without any single one of the rights.
+//! `millrace grants`: a role that has only what is printed passes the cases, and does not without
+//! any single one of the rights.
 
 use std::{fs, path::Path, process::Command};
 
@@ -133,7 +134,8 @@ fn revokes(json: &str) -> Vec<String> {
                 None => vec![format!("REVOKE {what} FROM {role}")],
                 Some((privilege, rest)) => {
                     let (columns, object) = rest.split_once(')').unwrap();
-                    // In ClickHouse, a column goes with its parts: which of them is looked at, the plan of the query decides.
+                    // In ClickHouse, a column goes with its parts: which of them is looked at, the
+                    // plan of the query decides.
                     let whole = |column: &str| column.trim_matches('`').split('.').next().unwrap().to_owned();
                     let mut names: Vec<&str> = columns.split(", ").collect();
                     names.dedup_by_key(|column| whole(column));
@@ -176,7 +178,8 @@ fn leave_out_slow(group: &mut Group, expected: &mut [Vec<String>]) {
     }
 }
 
-/// Whether a request is for a table that is not there. MariaDB tells nobody that it is not who has no right to it.
+/// Whether a request is for a table that is not there. MariaDB tells nobody that it is not who has
+/// no right to it.
 fn is_for_no_table(body: &str) -> bool {
     body.contains("\"absent\"")
 }
@@ -189,7 +192,8 @@ struct Checked {
     needless: Vec<String>,
 }
 
-/// Runs a group as a role with what is printed, and then without each right of it, of which there are at least so many.
+/// Runs a group as a role with what is printed, and then without each right of it, of which there
+/// are at least so many.
 fn check(name: &str, least: usize) -> Checked {
     let mut group = groups().into_iter().find(|group| group.name == name).unwrap();
     let server = Server::start(&group);

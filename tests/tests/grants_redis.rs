@@ -1,4 +1,5 @@
-//! `millrace grants` for Redis: a user that has only what is printed passes the cases, and does not without any single one of the rights.
+//! `millrace grants` for Redis: a user that has only what is printed passes the cases, and does not
+//! without any single one of the rights.
 
 use std::{
     fs,
@@ -51,7 +52,8 @@ fn is_for_the_empty_key(body: &str) -> bool {
     body.contains(r#""key": """#)
 }
 
-/// The rules of a selector without one of its rights each: its command, a key, reading or writing of one, a channel.
+/// The rules of a selector without one of its rights each: its command, a key, reading or writing
+/// of one, a channel.
 fn lesser(rules: &str) -> Vec<String> {
     let words: Vec<&str> = rules.trim_matches(['(', ')']).split(' ').collect();
     let with = |place: usize, other: Option<String>| {

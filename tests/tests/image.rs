@@ -1,4 +1,5 @@
-//! Images: the Dockerfile of this repository and that of the documentation, run without a container engine, and what platforms are told.
+//! Images: the Dockerfile of this repository and that of the documentation, run without a container
+//! engine, and what platforms are told.
 #![cfg(target_os = "linux")]
 
 use std::{
@@ -21,7 +22,8 @@ fn bundle(folder: &Path) -> PathBuf {
     folder.join("dist/small.bundle")
 }
 
-/// Runs the script with the command of this build, or with the static one that `MILLRACE_IMAGE_BINARY` names.
+/// Runs the script with the command of this build, or with the static one that
+/// `MILLRACE_IMAGE_BINARY` names.
 fn check(dockerfile: &Path) -> String {
     let mut command = Command::new(root().join("scripts/check-image"));
     command.arg("--dockerfile").arg(dockerfile);
@@ -147,7 +149,8 @@ fn what_the_platforms_tell_the_server_is_understood() {
         let output = reader.wait_with_output().unwrap();
         assert!(output.status.success(), "{contains}: {}", text(&output));
         let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        // The platform waits longer than the server takes to end, with the two seconds that its isolates have beyond the calls.
+        // The platform waits longer than the server takes to end, with the two seconds that its
+        // isolates have beyond the calls.
         assert!(found["wait"].as_i64().unwrap() >= 2, "{contains}: {found}");
         assert!(found["hosts"].as_array().unwrap().iter().all(|host| host == "localhost"), "{contains}: {found}");
         let arguments = found["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap());

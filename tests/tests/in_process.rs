@@ -70,7 +70,8 @@ pub(crate) fn hostile_values() -> Vec<String> {
     values
 }
 
-/// Of all pairs of a form and a value one of so many, unless everything is run: those of one form. Each form and each value is there.
+/// Of all pairs of a form and a value one of so many, unless everything is run: those of one form.
+/// Each form and each value is there.
 pub(crate) fn in_sample<T>(values: &[T], form: usize, each: usize) -> impl Iterator<Item = &T> {
     let each = if is_everything_run() { 1 } else { each };
     values.iter().enumerate().filter(move |(place, _)| (form + place).is_multiple_of(each)).map(|(_, value)| value)

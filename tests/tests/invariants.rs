@@ -110,7 +110,8 @@ fn the_core_knows_no_host() {
     assert!(fs::read_to_string(root().join("core/src/lib.rs")).unwrap().contains("#![no_std]"));
 }
 
-/// The paths that the `use` declarations of a source name, braces undone: `a::{b, c::{self, d}}` is `a::b`, `a::c` and `a::c::d`.
+/// The paths that the `use` declarations of a source name, braces undone: `a::{b, c::{self, d}}` is
+/// `a::b`, `a::c` and `a::c::d`.
 fn used(source: &str) -> Vec<String> {
     fn tree(prefix: &str, text: &str, paths: &mut Vec<String>) {
         let (mut depth, mut start) = (0, 0);
@@ -154,9 +155,9 @@ fn used(source: &str) -> Vec<String> {
 fn adapters_know_no_stage_and_not_each_other() {
     let example = "//! use x::y;\nuse a::{\n    b,\n    c::{self, d as e},\n};\npub(crate) use f::g;\n";
     assert_eq!(used(example), ["a::b", "a::c", "a::c::d", "f::g"]);
-    // An adapter meets the core at its ports and its border; it does not know what a stage does. The command line calls tools
-    // without HTTP and prints the plan of a call: these names are what it takes for that. It may name a stage that it was told of, and none
-    // by itself.
+    // An adapter meets the core at its ports and its border; it does not know what a stage does.
+    // The command line calls tools without HTTP and prints the plan of a call: these names are what
+    // it takes for that. It may name a stage that it was told of, and none by itself.
     let border = ["Call", "ContentBlock", "Rounds", "Stage", "ToolResult", "stage::Step", "stage::plan"]
         .map(|name| format!("millrace_core::pipeline::{name}"));
     let mut met = BTreeSet::new();
@@ -189,8 +190,8 @@ fn adapters_know_no_stage_and_not_each_other() {
     }
 }
 
-/// Modules that import each other can only be read together. What is left: expressions and fields with their checks, arrays of arrays, and
-/// the supervisor of processes with what it serves.
+/// Modules that import each other can only be read together. What is left: expressions and fields
+/// with their checks, arrays of arrays, and the supervisor of processes with what it serves.
 #[test]
 fn modules_have_few_import_circles() {
     let (mut circles, mut imported, mut longest) = (0, 0, 0);

@@ -1,4 +1,5 @@
-//! `millrace.lock`: what databases describe of statements is what they return, and what is different afterwards is told.
+//! `millrace.lock`: what databases describe of statements is what they return, and what is
+//! different afterwards is told.
 
 use std::{
     fs,
@@ -81,7 +82,8 @@ fn request(host: &Host, method: &str, params: &Value) -> Value {
     body["result"].clone()
 }
 
-/// Calls tools of a locked app: each result is structured content that fits what the database described, or it would be an error.
+/// Calls tools of a locked app: each result is structured content that fits what the database
+/// described, or it would be an error.
 fn results_fit(app: &App, calls: &[(&str, Value)]) {
     let host = Host::dev(app.folder.path(), &app.env);
     let listed = request(&host, "tools/list", &json!({}));
@@ -234,7 +236,8 @@ fn what_postgresql_describes_is_what_it_returns() {
     let (_, said) = app.check(&[]);
     assert!(said.contains("the statement of the tool `ordered` has changed"), "{said}");
 
-    // A column that has another name, another type or is new; a statement that is another one; a tool that is gone and one that is new.
+    // A column that has another name, another type or is new; a statement that is another one; a
+    // tool that is gone and one that is new.
     psql(&url, "ALTER TABLE every RENAME COLUMN i2 TO short; ALTER TABLE every ALTER COLUMN i4 TYPE int8");
     app.tool("same", "statement: SELECT 1 AS one");
     app.tool("young", "statement: SELECT 1 AS one");
@@ -362,7 +365,8 @@ fn what_sqlite_describes_is_what_it_returns() {
     let app = App::new("connector: sqlite\nconnection_string: ./shop.db\noptions: { seed: ./seed.sql }", "", &TOOLS);
     app.write("app/adapters/seed.sql", TABLES);
     strict_tables_have_types(&app);
-    // Where one table does not keep to its types, none is promised; what is declared is still looked at.
+    // Where one table does not keep to its types, none is promised; what is declared is still
+    // looked at.
     let shop = app.folder.path().join("shop.db");
     let change = |statement: &str| rusqlite::Connection::open(&shop).unwrap().execute_batch(statement).unwrap();
     change("CREATE TABLE loose (n INTEGER); INSERT INTO loose VALUES ('text')");

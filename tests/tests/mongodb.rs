@@ -1,4 +1,5 @@
-//! `connector: mongodb` against a stand-in that MongoDB's own client works with, and against servers that answer as no real one does.
+//! `connector: mongodb` against a stand-in that MongoDB's own client works with, and against
+//! servers that answer as no real one does.
 
 mod app;
 mod hostile;

@@ -6,7 +6,8 @@ use millrace_core::Json;
 use millrace_tests::{case::root, docs::blocks, new_app::NewApp, typescript::is_strict};
 use serde_json::json;
 
-/// Each command in backticks in a text that an author can run anywhere: of npm and npx, without a placeholder.
+/// Each command in backticks in a text that an author can run anywhere: of npm and npx, without a
+/// placeholder.
 fn commands(page: &str) -> Vec<String> {
     let prose: String = page.split("\n```").step_by(2).collect();
     let spans = prose.split('`').skip(1).step_by(2).map(|span| span.split_whitespace().collect::<Vec<_>>().join(" "));

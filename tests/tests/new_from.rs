@@ -1,4 +1,5 @@
-//! `millrace new --from`: the tools of real databases with awkward schemas, each called against its database.
+//! `millrace new --from`: the tools of real databases with awkward schemas, each called against its
+//! database.
 
 use std::{
     fs,
@@ -232,7 +233,8 @@ fn value(name: &str, schema: &Json) -> Json {
     }
 }
 
-/// Calls every tool of an app: what it creates is found, got and changed. Gives the names of the tools.
+/// Calls every tool of an app: what it creates is found, got and changed. Gives the names of the
+/// tools.
 fn call_every_tool(app: &NewApp, known: &[(&str, &str, Json)]) -> Vec<String> {
     let served = Served(Host::dev(&app.path(), &[]));
     let tools = served.send("tools/list", &json!({}))["tools"].as_array().unwrap().clone();
@@ -449,7 +451,8 @@ fn every_tool_of_a_postgresql_database_works() {
     assert!(app.follow_agents() >= 6);
 }
 
-/// A server with this in its database, and where it is for its administrator and for somebody who may only read.
+/// A server with this in its database, and where it is for its administrator and for somebody who
+/// may only read.
 fn mysql(sql: &str) -> (Mysql, String, String) {
     let server = Mysql::start(&[]);
     server.run("shop", sql);

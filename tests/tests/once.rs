@@ -1,4 +1,5 @@
-//! Calls that are sent again to the real server: its clients disconnect after the commit and before the answer, and its processes are killed.
+//! Calls that are sent again to the real server: its clients disconnect after the commit and before
+//! the answer, and its processes are killed.
 #![cfg(target_os = "linux")]
 
 use std::{
@@ -47,8 +48,8 @@ enum Cut {
     AtOnce,
 }
 
-/// Books an order; the text of the result, and whether it is an earlier call's. `None` where there is no answer. Of a client that disconnects
-/// it is what has arrived and is lost.
+/// Books an order; the text of the result, and whether it is an earlier call's. `None` where there
+/// is no answer. Of a client that disconnects it is what has arrived and is lost.
 fn book(port: u16, name: &str, cut: Cut) -> Option<(String, bool)> {
     let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"book","arguments":{{"name":"{name}"}}}}}}"#);
     let head =
@@ -77,7 +78,8 @@ fn book(port: u16, name: &str, cut: Cut) -> Option<(String, bool)> {
     read(&answer)
 }
 
-/// What an answer says; `None` where a part of it is missing, and where the call met one that has not ended.
+/// What an answer says; `None` where a part of it is missing, and where the call met one that has
+/// not ended.
 fn read(answer: &str) -> Option<(String, bool)> {
     let json: Json = serde_json::from_str(answer.split_once("\r\n\r\n")?.1).ok()?;
     let result = &json["result"];

@@ -1,7 +1,8 @@
-//! The npm packages, as somebody uses them who has Node and nothing else: no cargo, no rustc, no C compiler in the path.
+//! The npm packages, as somebody uses them who has Node and nothing else: no cargo, no rustc, no C
+//! compiler in the path.
 //!
-//! The packages hold the command and the runtimes that the other tests made, or, with `MILLRACE_PACKAGES`, those of a release in that
-//! folder.
+//! The packages hold the command and the runtimes that the other tests made, or, with
+//! `MILLRACE_PACKAGES`, those of a release in that folder.
 
 use std::{
     fs,
@@ -31,7 +32,8 @@ fn tarballs() -> &'static Path {
     })
 }
 
-/// Packs the command of the other tests, without what a debugger needs, and the runtimes made in the checkout.
+/// Packs the command of the other tests, without what a debugger needs, and the runtimes made in
+/// the checkout.
 fn packed(work: &Path) -> PathBuf {
     let commands = work.join("commands");
     let platform = if cfg!(target_arch = "aarch64") { "linux-arm64" } else { "linux-x64" };
@@ -145,7 +147,8 @@ impl Machine {
     }
 }
 
-/// npx keeps what it once installed, by name and not by content: an earlier run's packages would be tested.
+/// npx keeps what it once installed, by name and not by content: an earlier run's packages would be
+/// tested.
 fn forget_earlier_packages() {
     let cache = run(Command::new("npm").args(["config", "get", "cache"]));
     let kept = Path::new(String::from_utf8_lossy(&cache.stdout).trim()).join("_npx");
@@ -193,7 +196,8 @@ fn with_node_alone_a_new_app_answers_and_is_built_for_every_host() {
     let folder = tempfile::tempdir().unwrap();
     let began = Instant::now();
     let app = folder.path().join("notes");
-    // As the README begins. What the app depends on is installed then, of which wrangler is the most.
+    // As the README begins. What the app depends on is installed then, of which wrangler is the
+    // most.
     let (first, last) = crate::readme::START.split_at(crate::readme::START.find("npm run dev").unwrap());
     machine.shell(folder.path(), &first.replace("npx ", "npx --yes "));
     let installed = began.elapsed();

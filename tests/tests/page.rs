@@ -1,7 +1,8 @@
-//! The page of `millrace dev` in a real browser: what a person sees and gets. The steps are in `tests/clients/page.mjs`, the app in
-//! `tests/page`.
+//! The page of `millrace dev` in a real browser: what a person sees and gets. The steps are in
+//! `tests/clients/page.mjs`, the app in `tests/page`.
 //!
-//! The browser is Debian's `chromium-headless-shell`, installed by `scripts/setup`; `MILLRACE_BROWSER` names another Chromium.
+//! The browser is Debian's `chromium-headless-shell`, installed by `scripts/setup`;
+//! `MILLRACE_BROWSER` names another Chromium.
 
 use std::{env, fs, path::Path, process::Command};
 
@@ -111,7 +112,8 @@ fn a_server_has_the_page_where_it_is_asked_for() {
     play(host.port, "served", folder.path());
 }
 
-/// Pixels differ between machines: the pictures are made with `UPDATE_EXPECT=1`, and otherwise only looked for.
+/// Pixels differ between machines: the pictures are made with `UPDATE_EXPECT=1`, and otherwise only
+/// looked for.
 #[test]
 fn the_pictures_of_the_docs_are_of_this_page() {
     let images = root().join("docs/images");

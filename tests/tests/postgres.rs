@@ -1,5 +1,6 @@
-//! The connector `postgres` on real servers, and on a pooler in front of one; and the connectors `neon` and `rds-data`, over stand-ins for the APIs
-//! of Neon and of RDS in front of the same servers.
+//! The connector `postgres` on real servers, and on a pooler in front of one; and the connectors
+//! `neon` and `rds-data`, over stand-ins for the APIs of Neon and of RDS in front of the same
+//! servers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says so by a panic")]
 
 use millrace_core::ports::Connection;

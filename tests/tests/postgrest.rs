@@ -1,4 +1,5 @@
-//! `connector: postgrest` against the real PostgREST over a real PostgreSQL server, and against servers that answer as no real one does.
+//! `connector: postgrest` against the real PostgREST over a real PostgreSQL server, and against
+//! servers that answer as no real one does.
 
 mod app;
 mod build;

@@ -1,5 +1,5 @@
-//! The connector `rds-data` beside AWS's own client, and against an API that misbehaves. What it has in common with `postgres` is tested in
-//! `postgres.rs`, its transactions in `transactions.rs`.
+//! The connector `rds-data` beside AWS's own client, and against an API that misbehaves. What it
+//! has in common with `postgres` is tested in `postgres.rs`, its transactions in `transactions.rs`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says so by a panic")]
 
 use std::{iter, process, thread};
@@ -105,7 +105,8 @@ fn sent(replies: Vec<Reply>, query: &Query<'_>) -> (Result<usize, Error>, Vec<St
     (outcome.map(|rows| rows.rows.len()), server.received().iter().map(operation).collect())
 }
 
-/// Checks a table. What a busy machine does not get done by the deadline it gets done by one of twice the length.
+/// Checks a table. What a busy machine does not get done by the deadline it gets done by one of
+/// twice the length.
 fn misbehaves(cases: Vec<Case>, deadline_ms: u64) {
     for Case { what, replies, read, written } in cases {
         for (access, text, expected) in [(Access::Read, READ, read), (Access::Write, WRITE, written)] {
@@ -118,7 +119,8 @@ fn misbehaves(cases: Vec<Case>, deadline_ms: u64) {
             let commit = operations.iter().position(|operation| operation == "/CommitTransaction");
             let Err(error) = outcome else { continue };
             assert!(!error.message.contains(SAID) && !format!("{error:?}").contains("hunter2"), "{what}: {error:?}");
-            // Of what was not committed the outcome is known, and nothing follows a commit that was not answered but what undoes it.
+            // Of what was not committed the outcome is known, and nothing follows a commit that was
+            // not answered but what undoes it.
             let unknown = error.message.matches("it is not known whether the statement took effect").count();
             match commit.filter(|_| error.kind == Protocol) {
                 Some(commit) => {

@@ -1,5 +1,5 @@
-//! The pages: every command and snippet of the README and of some others, run as a new user would, in an empty folder; their links; and the
-//! index of the decisions.
+//! The pages: every command and snippet of the README and of some others, run as a new user would,
+//! in an empty folder; their links; and the index of the decisions.
 
 use std::{
     collections::BTreeSet,
@@ -161,7 +161,7 @@ fn links_lead_somewhere() {
 #[test]
 fn the_architecture_stays_short() {
     let lines = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap().lines().count();
-    assert!(lines <= 150, "ARCHITECTURE.md has {lines} lines of 150: reasons belong in docs/decisions");
+    assert!(lines <= 200, "ARCHITECTURE.md has {lines} lines of 200: reasons belong in docs/decisions");
 }
 
 /// Every Rust file below a folder.
@@ -738,7 +738,8 @@ fn every_code_is_documented_and_every_documented_code_exists() {
     }
 }
 
-/// Turns of phrase that no message has: "must", "is not a URL", "could not connect", "fix" and "appears" say the same.
+/// Turns of phrase that no message has: "must", "is not a URL", "could not connect", "fix" and
+/// "appears" say the same.
 const HABITS: [&str; 18] = [
     "is none",
     "here is no ",

@@ -1,4 +1,5 @@
-//! `connector: redis` and `connector: upstash` against real servers, and against servers that answer as no real one does.
+//! `connector: redis` and `connector: upstash` against real servers, and against servers that
+//! answer as no real one does.
 
 mod app;
 mod commands;

@@ -1,7 +1,9 @@
-//! Packages of npm in scripts: small programs that use them, each a tool of one app, give what Node gives.
+//! Packages of npm in scripts: small programs that use them, each a tool of one app, give what Node
+//! gives.
 //!
-//! The programs are in `tests/script-packages`: `sample` on every run, with what `scripts/setup` installs by a lock file; `full` beside it with
-//! `MILLRACE_PACKAGES=full`, with what the test installs. A program that works longer than a call may by default begins with its own `limits`.
+//! The programs are in `tests/script-packages`: `sample` on every run, with what `scripts/setup`
+//! installs by a lock file; `full` beside it with `MILLRACE_PACKAGES=full`, with what the test
+//! installs. A program that works longer than a call may by default begins with its own `limits`.
 
 use std::{
     fs,

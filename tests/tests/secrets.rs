@@ -1,4 +1,5 @@
-//! `{{ secret.NAME }}`: every store, read for real, and an app that takes its key and its database from one, on every host.
+//! `{{ secret.NAME }}`: every store, read for real, and an app that takes its key and its database
+//! from one, on every host.
 
 use std::{fs, path::Path, process::Command, rc::Rc};
 
@@ -16,7 +17,8 @@ use millrace_tests::{
     worker::{self, Worker, wrangler},
 };
 
-/// The app's files. Only who knows the secret `KEY` may call, and the database is where the secret `DB` says.
+/// The app's files. Only who knows the secret `KEY` may call, and the database is where the secret
+/// `DB` says.
 const APP: [(&str, &str); 4] = [
     ("millrace.yaml", "name: shop\nsecrets: [KEY]\n"),
     (

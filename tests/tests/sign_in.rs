@@ -1,5 +1,5 @@
-//! Real clients sign in at a real authorization server: at the handshake, or at the first call and once more at a 403, where the app asks for
-//! no more than a call needs.
+//! Real clients sign in at a real authorization server: at the handshake, or at the first call and
+//! once more at a 403, where the app asks for no more than a call needs.
 //!
 //! The server and the clients are installed by `scripts/setup`.
 
@@ -33,7 +33,8 @@ struct AuthorizationServer {
 }
 
 impl AuthorizationServer {
-    /// `format`: of its tokens; `audience`: whom they are for, if not the resource that a client asks for.
+    /// `format`: of its tokens; `audience`: whom they are for, if not the resource that a client
+    /// asks for.
     fn start(format: &str, audience: Option<&str>) -> Self {
         // Node resolves packages from where the script is.
         let script = installed("sign-in/node_modules").with_file_name("authorization-server.mjs");
@@ -87,7 +88,8 @@ const ALL: &str = "notes:read notes:write notes:publish";
 enum Where {
     /// The app asks at the handshake, for all of its scopes.
     Handshake,
-    /// It asks at the first call for what that one needs and no more, and at the second one for all of that at once.
+    /// It asks at the first call for what that one needs and no more, and at the second one for all
+    /// of that at once.
     Calls,
 }
 
@@ -131,7 +133,8 @@ fn a_client_that_looks_only_at_the_handshake_signs_in() {
     assert_eq!(answer, expected, "{answer:#}");
 }
 
-/// The checks of mcp-authlab against the app: metadata, challenges, tokens of others, forged ones, the sign-in itself.
+/// The checks of mcp-authlab against the app: metadata, challenges, tokens of others, forged ones,
+/// the sign-in itself.
 #[test]
 fn a_scanner_of_authorization_finds_nothing_missing() {
     let (server, folder) = (AuthorizationServer::start("opaque", None), tempfile::tempdir().unwrap());
@@ -153,7 +156,8 @@ fn a_scanner_of_authorization_finds_nothing_missing_in_a_worker() {
 #[test]
 fn a_scanner_of_authorization_finds_nothing_missing_on_lambda() {
     let (server, folder) = (AuthorizationServer::start("opaque", None), tempfile::tempdir().unwrap());
-    // What stands before the function; behind a proxy the app has to be told where clients reach it.
+    // What stands before the function; behind a proxy the app has to be told where clients reach
+    // it.
     let function: Arc<OnceLock<Mutex<Function>>> = Arc::default();
     let behind = Arc::clone(&function);
     let front = Scripted::start(move |_, received| Reply::Raw(pass_on(&behind.wait().lock().unwrap(), received).leak()));

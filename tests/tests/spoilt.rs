@@ -1,7 +1,10 @@
-//! Spoilt requests, bundles and app folders: the process and its isolates outlive them, and their memory does not grow.
+//! Spoilt requests, bundles and app folders: the process and its isolates outlive them, and their
+//! memory does not grow.
 //!
-//! The corpus is that of the cases: their requests, their apps, and the bundles of these. What is spoilt is the same in every run. A few of each run
-//! with the other tests, and a third of these without `scripts/test --all`; `MILLRACE_SPOILT=full` runs 100,000 requests, 10,000 bundles and 10,000 folders, each test alone, as CONTRIBUTING.md says.
+//! The corpus is that of the cases: their requests, their apps, and the bundles of these. What is
+//! spoilt is the same in every run. A few of each run with the other tests, and a third of these
+//! without `scripts/test --all`; `MILLRACE_SPOILT=full` runs 100,000 requests, 10,000 bundles and
+//! 10,000 folders, each test alone, as CONTRIBUTING.md says.
 
 use std::{
     fs,
@@ -22,7 +25,8 @@ use millrace_core::{
 use millrace_native::{cache::CacheChoice, env::Variables, isolate::STACK_BYTES, ports, wait_until::Tasks};
 use millrace_tests::{Group, case::Exchange, direct, groups, is_everything_run, local::Host, sample};
 
-/// What the memory at the end may be more than after the first tenth: a tenth, and what a small process takes once and late.
+/// What the memory at the end may be more than after the first tenth: a tenth, and what a small
+/// process takes once and late.
 const SLACK_BYTES: usize = 10 << 20;
 
 /// What is put into texts and bytes.
@@ -100,7 +104,8 @@ impl Dice {
     }
 }
 
-/// How many to spoil: `few` with `scripts/test --all`, a third of these with `scripts/test`, else what `MILLRACE_SPOILT` says, `full` or a number of per cent.
+/// How many to spoil: `few` with `scripts/test --all`, a third of these with `scripts/test`, else
+/// what `MILLRACE_SPOILT` says, `full` or a number of per cent.
 fn count(few: usize, full: usize) -> usize {
     let share =
         std::env::var("MILLRACE_SPOILT").ok().and_then(|value| if value == "full" { Some(100) } else { value.parse::<usize>().ok() });
@@ -122,7 +127,8 @@ fn resident(process: &str) -> Option<usize> {
     Some(text.split_whitespace().nth(1)?.parse::<usize>().ok()? * 4096)
 }
 
-/// Does something many times, and looks at the memory of a process after a tenth, at half and at the end. Says where it grew.
+/// Does something many times, and looks at the memory of a process after a tenth, at half and at
+/// the end. Says where it grew.
 fn steadily(what: &str, count: usize, process: &str, mut work: impl FnMut(usize)) -> Option<String> {
     let (mut first, mut half) = (None, None);
     for round in 0..count {
@@ -153,7 +159,8 @@ fn raw(request: &Exchange, port: u16) -> Vec<u8> {
     (text + "\r\n" + &request.body).into_bytes()
 }
 
-/// Sends bytes and reads what comes back, if anything does. A request that is cut short ends with the connection.
+/// Sends bytes and reads what comes back, if anything does. A request that is cut short ends with
+/// the connection.
 fn exchange(port: u16, bytes: &[u8]) {
     let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { panic!("the server is gone") };
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();

@@ -1,4 +1,5 @@
-//! The functions of the embedded SQLite beside those of others: what libSQL and SQLite's own shell both have, it has, too.
+//! The functions of the embedded SQLite beside those of others: what libSQL and SQLite's own shell
+//! both have, it has, too.
 
 use std::{collections::BTreeSet, process::Command};
 
@@ -10,7 +11,8 @@ use millrace_tests::{
 
 const FUNCTIONS: &str = "SELECT DISTINCT name FROM pragma_function_list";
 
-/// What both others have and ours has not, each with its reason. One that is not so any more fails the test.
+/// What both others have and ours has not, each with its reason. One that is not so any more fails
+/// the test.
 const MISSING: [(&str, &str); 7] = [
     ("lsmode", "is for tests of SQLite's shell"),
     ("readfile", "reads files of the machine"),

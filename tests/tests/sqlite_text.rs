@@ -1,4 +1,5 @@
-//! The drivers of SQLite's dialect judge a statement alike. A Worker's binding to D1 is tested with the other ports of the Worker.
+//! The drivers of SQLite's dialect judge a statement alike. A Worker's binding to D1 is tested with
+//! the other ports of the Worker.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says so by a panic")]
 
 use millrace_core::{

@@ -1,7 +1,9 @@
-//! Counters, records and places of real servers whose isolates share a file: killed again and again, two in one folder, flooded by one caller,
-//! on a disk that is full, with a file that is damaged.
+//! Counters, records and places of real servers whose isolates share a file: killed again and
+//! again, two in one folder, flooded by one caller, on a disk that is full, with a file that is
+//! damaged.
 //!
-//! `MILLRACE_STATE_TEST=full` runs 10,000 keys of 200 clients with a kill in each second, and 5,000 calls at once of 8 isolates.
+//! `MILLRACE_STATE_TEST=full` runs 10,000 keys of 200 clients with a kill in each second, and 5,000
+//! calls at once of 8 isolates.
 #![cfg(target_os = "linux")]
 
 use std::{

@@ -1,4 +1,5 @@
-//! One client on standard input and output: many calls at a time, cancellation, ends of every kind, and what must not go wrong.
+//! One client on standard input and output: many calls at a time, cancellation, ends of every kind,
+//! and what must not go wrong.
 
 use std::{
     collections::BTreeMap,
@@ -23,7 +24,8 @@ use serde_json::json;
 /// What ends a test that would hang.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// An app with a tool on an embedded database and some scripts; `upstream` is where one of them asks.
+/// An app with a tool on an embedded database and some scripts; `upstream` is where one of them
+/// asks.
 fn app(upstream: u16) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |path: &str, text: &str| write(folder.path(), path, text);
@@ -421,7 +423,8 @@ fn credentials_come_from_the_environment_and_nowhere_else() {
     assert!(said.contains("MILLRACE_HEADER_HOST") && !said.contains("hunter2"), "{said}");
 }
 
-/// Where every request over HTTP needs credentials, a client that started the process still finds out what there is; its calls need them.
+/// Where every request over HTTP needs credentials, a client that started the process still finds
+/// out what there is; its calls need them.
 #[test]
 fn nobody_is_asked_to_sign_in_at_the_handshake() {
     let folder = tempfile::tempdir().unwrap();
@@ -441,7 +444,8 @@ fn nobody_is_asked_to_sign_in_at_the_handshake() {
 #[test]
 fn a_call_that_cannot_be_stopped_costs_its_own_client_an_error_and_no_more() {
     let folder = app(1);
-    // A seed that never ends: it is the operator's own text, which no deadline bounds, and holds the isolate that opens the database.
+    // A seed that never ends: it is the operator's own text, which no deadline bounds, and holds
+    // the isolate that opens the database.
     write(
         folder.path(),
         "app/adapters/endless.yaml",
@@ -468,7 +472,8 @@ fn a_call_that_cannot_be_stopped_costs_its_own_client_an_error_and_no_more() {
         assert!(["stuck", "beside"].contains(&answer["id"].as_str().unwrap()), "{answer}");
         assert_eq!((&answer["error"]["code"], &answer["error"]["data"]["code"]), (&json!(-32603), &json!("UNANSWERED")), "{answer}");
     }
-    // What was agreed on is known to the next isolate: the level, and the revision, which has structured content.
+    // What was agreed on is known to the next isolate: the level, and the revision, which has
+    // structured content.
     let (before, answer) = pipe.ask(&call(2, "noisy", &json!({})));
     assert_eq!((before.len(), text(&answer)), (0, "said"), "{before:?}");
     let (_, answer) = pipe.ask(&call(3, "deep", &json!({})));

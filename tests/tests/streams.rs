@@ -1,4 +1,5 @@
-//! Event streams over a real connection: events come before the call is over, and closing the stream ends the call.
+//! Event streams over a real connection: events come before the call is over, and closing the
+//! stream ends the call.
 
 use std::{
     io::{Read as _, Write as _},

@@ -1,4 +1,5 @@
-//! Traces of the real process and of the Worker, read by OpenTelemetry's own definitions, and collectors that misbehave.
+//! Traces of the real process and of the Worker, read by OpenTelemetry's own definitions, and
+//! collectors that misbehave.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says so by a panic")]
 
 use std::{
@@ -76,7 +77,8 @@ fn described(collector: &Collector) -> Vec<(String, String)> {
     variables
 }
 
-/// Calls the app of the group `cache`, which was served with variables that [`described`] gives, and looks at the traces.
+/// Calls the app of the group `cache`, which was served with variables that [`described`] gives,
+/// and looks at the traces.
 fn is_a_tree(collector: &Collector, system: &str, send: impl Fn(&Exchange) -> String) {
     let header = format!("traceparent: 00-{TRACE}-b7ad6b7169203331-01\ntracestate: vendor=value,other=1");
     let _ = send(&Exchange::parse(&format!("CALL read {{\"id\": 2}}\n{header}")));
@@ -228,7 +230,8 @@ fn nothing_that_callers_send_or_get_is_exported() {
     assert!(spans.len() > 500, "only {} spans: there is nothing to read", spans.len());
     let text: String = spans.iter().map(|span| format!("{} {}\n", span["name"], span["attributes"])).collect();
     for group in groups() {
-        // Tools that call tools take names as values; a name that is none has to be absent all the same.
+        // Tools that call tools take names as values; a name that is none has to be absent all the
+        // same.
         let mut tools: Vec<String> = compile(&group.app).tools.into_iter().map(|tool| tool.name).collect();
         tools.sort_by_key(|name| std::cmp::Reverse(name.len()));
         let text = tools.iter().fold(text.clone(), |text, name| text.replace(name.as_str(), ""));

@@ -1,5 +1,5 @@
-//! `tenant` of an adapter, through the whole of a server: two tenants by every way in which an app reaches its database, on SQLite and on
-//! PostgreSQL, and callers who have no tenant.
+//! `tenant` of an adapter, through the whole of a server: two tenants by every way in which an app
+//! reaches its database, on SQLite and on PostgreSQL, and callers who have no tenant.
 
 use std::{fs, path::Path, process::Command, thread};
 
@@ -153,7 +153,8 @@ fn two_tenants(host: &Host) {
             });
         }
     });
-    // Nobody has changed what belongs to the other: each has its first order, and the one that only it has.
+    // Nobody has changed what belongs to the other: each has its first order, and the one that only
+    // it has.
     for (own, ids) in [("north", "12"), ("south", "13")] {
         let rows: Vec<Value> = serde_json::from_str(said(&call(host, "rows", &json!({}), &caller(own)))).unwrap();
         let found: String = rows.iter().map(|row| row["id"].to_string()).collect();

@@ -1,4 +1,5 @@
-//! Callers of two tenants at the same time, on one isolate: nothing of one reaches another, neither in answers nor in the log.
+//! Callers of two tenants at the same time, on one isolate: nothing of one reaches another, neither
+//! in answers nor in the log.
 
 use std::{collections::BTreeMap, fs, path::Path, thread};
 
@@ -8,7 +9,8 @@ use serde_json::{Value, json};
 const CALLERS: usize = 200;
 const TENANTS: [(&str, &str); 2] = [("north", "the-key-of-the-north"), ("south", "the-key-of-the-south")];
 
-/// Everything that a call knows about its caller, by every way there is, and an `await` between all of them.
+/// Everything that a call knows about its caller, by every way there is, and an `await` between all
+/// of them.
 const FILES: [(&str, &str); 8] = [
     (
         "millrace.yaml",

@@ -1,5 +1,5 @@
-//! Tokens against the verifier itself: vectors of the RFCs, another implementation, the clock, issuers that change, and the recipes of the
-//! documentation. What hosts answer is in the corpus.
+//! Tokens against the verifier itself: vectors of the RFCs, another implementation, the clock,
+//! issuers that change, and the recipes of the documentation. What hosts answer is in the corpus.
 
 use std::{
     cell::{Cell, RefCell},
@@ -227,8 +227,8 @@ fn isolates_share_keys_and_damaged_entries_are_not_there() {
     }
 }
 
-/// PyJWT with `cryptography` signs 10,000 random tokens, which are verified here, and verifies 10,000 that are signed here; one in ten is
-/// spoilt, and refused by either.
+/// PyJWT with `cryptography` signs 10,000 random tokens, which are verified here, and verifies
+/// 10,000 that are signed here; one in ten is spoilt, and refused by either.
 #[test]
 fn another_implementation_agrees_on_twenty_thousand_tokens() {
     const EACH: usize = 10_000;
@@ -274,7 +274,8 @@ fn another_implementation_agrees_on_twenty_thousand_tokens() {
     assert_eq!((seen, refused), (EACH, EACH / 10));
 }
 
-/// Each recipe of the page lets in the token that it shows, and not one for another audience or of another issuer.
+/// Each recipe of the page lets in the token that it shows, and not one for another audience or of
+/// another issuer.
 #[test]
 fn the_authentication_page_does_what_it_says() {
     let page = fs::read_to_string(root().join("docs/authentication.md")).unwrap();

@@ -1,4 +1,5 @@
-//! TOON as the core writes it, read by its reference implementation for JavaScript, which `scripts/setup` installs.
+//! TOON as the core writes it, read by its reference implementation for JavaScript, which
+//! `scripts/setup` installs.
 
 use millrace_core::{Json, toon::toon};
 use millrace_tests::case::root;

@@ -1,5 +1,5 @@
-//! Transactions of several statements on every database that has them: all of one takes effect, or nothing, whatever fails and whoever is
-//! killed.
+//! Transactions of several statements on every database that has them: all of one takes effect, or
+//! nothing, whatever fails and whoever is killed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says so by a panic")]
 
 mod killed;
@@ -144,7 +144,8 @@ const NAMES: [&str; 4] = ["one", "two", "three", "four"];
 
 impl Place {
     fn bound(&self, steps: &[Step]) -> Vec<BoundStep<'static>> {
-        // Through Neon's API the rows of a step are counted where it returns them; of others the build refuses `expect`.
+        // Through Neon's API the rows of a step are counted where it returns them; of others the
+        // build refuses `expect`.
         let counts = |step: &Step| self.kind != Kind::Neon || step.statement.contains("RETURNING") || step.statement.starts_with("SELECT");
         let bound = |(step, name): (&Step, &'static str)| BoundStep {
             name,
@@ -383,7 +384,8 @@ fn a_deadline_undoes_everything() {
         let transaction = BoundTransaction { steps: &steps, result: None };
         let query = Query { command: Command::Transaction(transaction), deadline_ms: 700, ..query("") };
         assert_eq!(place.database.run_with(&query).unwrap_err().kind, TimedOut);
-        // Who writes the same key waits until the server has given up the first one, and is not refused.
+        // Who writes the same key waits until the server has given up the first one, and is not
+        // refused.
         assert_eq!(place.run(&[insert("a", 2)]).unwrap().affected, 1);
         assert_eq!(place.database.rows("SELECT n FROM t"), [[Value::I64(2)]]);
     }

@@ -1,5 +1,5 @@
-//! The types of scripts: the globals are those that the engine has, no more and no fewer, and what `millrace new`, the README and the pages show is
-//! strict TypeScript.
+//! The types of scripts: the globals are those that the engine has, no more and no fewer, and what
+//! `millrace new`, the README and the pages show is strict TypeScript.
 
 use std::{fs, path::Path, process::Command};
 
@@ -18,7 +18,8 @@ use millrace_tests::{
     worker,
 };
 
-/// Globals of the language's libraries that scripts do not have: TypeScript declares them with the language, and has no way to leave them out.
+/// Globals of the language's libraries that scripts do not have: TypeScript declares them with the
+/// language, and has no way to leave them out.
 const DECLARED_ALL_THE_SAME: [&str; 2] = ["Atomics", "Intl"];
 
 /// Compares a file with what it must be; `UPDATE_EXPECT=1` writes it anew.

@@ -1,4 +1,5 @@
-//! Two thousand connections of every unfriendly kind at once against the real server: another caller is answered, and memory is bounded.
+//! Two thousand connections of every unfriendly kind at once against the real server: another
+//! caller is answered, and memory is bounded.
 #![cfg(target_os = "linux")]
 
 use std::{
@@ -23,7 +24,8 @@ const HEADS: usize = 550;
 const IDLE: usize = 650;
 
 /// What the server may ever take, in bytes.
-// Of it, up to 64 calls of each isolate have a memory for their script, of which some 0.4 MB are touched: 165 MB were measured.
+// Of it, up to 64 calls of each isolate have a memory for their script, of which some 0.4 MB are
+// touched: 165 MB were measured.
 const MEMORY: u64 = 192 << 20;
 
 /// How long another caller may wait; far more than it takes.
@@ -107,7 +109,8 @@ fn two_thousand_unfriendly_connections_keep_nobody_else_waiting() {
     let alone = (0..20).map(|_| ask()).max().unwrap();
     let before = peak(host.pid());
 
-    // Those that make the server work come first. They are all under way, or over, once each of them was answered or closed.
+    // Those that make the server work come first. They are all under way, or over, once each of
+    // them was answered or closed.
     let batch: Vec<String> = (0..100).map(|id| call(id, "large")).collect();
     let mut working = open(host.port, BATCHES, post(&format!("[{}]", batch.join(","))).as_bytes());
     working.extend(open(host.port, LARGE, post(&call(1, "large")).as_bytes()));
@@ -140,7 +143,8 @@ fn two_thousand_unfriendly_connections_keep_nobody_else_waiting() {
     assert!(peak < MEMORY, "the server took {} MB, {} MB before", peak >> 20, before >> 20);
 }
 
-/// The beginning of a `ClientHello` that claims to be as long as they get, in two records of which the second one lacks its end.
+/// The beginning of a `ClientHello` that claims to be as long as they get, in two records of which
+/// the second one lacks its end.
 fn long_hello() -> Vec<u8> {
     let mut bytes = b"\x16\x03\x01\x40\x00\x01\x00\xff\xff\x03\x03".to_vec();
     bytes.resize(5 + 0x4000, 0);

@@ -1,5 +1,5 @@
-//! The tables of values on the pages of the connectors: each value goes through a tool of an app into a server and back, and the page says
-//! what came.
+//! The tables of values on the pages of the connectors: each value goes through a tool of an app
+//! into a server and back, and the page says what came.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use millrace_core::{Endpoint, Json, hex, hidden::visible, value::MAX_SAFE_INTEGER};
@@ -101,7 +101,8 @@ impl Tools {
                 let Some(number) = self.of_inputs.iter().position(|(of, _)| *of == kind) else { panic!("{}: {kind}", self.connector) };
                 let arguments = if value.is_null() { json!({}) } else { json!({ "v": value }) };
                 let answer = self.answer(&endpoint, number, self.of_inputs[number].1.len(), arguments).await;
-                // Text comes back as it was sent, with what nobody would see made visible, or is rejected; nothing else.
+                // Text comes back as it was sent, with what nobody would see made visible, or is
+                // rejected; nothing else.
                 if let (Json::String(text), Ok(cell)) = (&value, &answer)
                     && kind == "string"
                 {
@@ -117,7 +118,8 @@ impl Tools {
         check_part(&connector_page(self.connector), "values", &[table, of_database].concat());
     }
 
-    /// The cell that the last of a value's tools returns; `Err` has the message of the first that failed.
+    /// The cell that the last of a value's tools returns; `Err` has the message of the first that
+    /// failed.
     async fn answer(&self, endpoint: &Endpoint, number: usize, steps: usize, arguments: Json) -> Result<Json, String> {
         let mut cell = Json::Null;
         for step in 0..steps {

@@ -1,4 +1,5 @@
-//! Values with characters that nobody sees, on every way to a model: none arrives. The app is that of the group `whisper` of the corpus.
+//! Values with characters that nobody sees, on every way to a model: none arrives. The app is that
+//! of the group `whisper` of the corpus.
 
 use std::fmt::Write as _;
 
@@ -13,7 +14,8 @@ use serde_json::json;
 /// How many values are sent.
 const VALUES: usize = 1000;
 
-/// What values are made of: what nobody sees, and what is seen around it. None of it stands where a script or an emoji needs it.
+/// What values are made of: what nobody sees, and what is seen around it. None of it stands where a
+/// script or an emoji needs it.
 const HIDDEN: [&str; 40] = [
     "\u{e0001}",
     "\u{e0041}",
@@ -87,7 +89,8 @@ fn is_hidden(character: char) -> bool {
 /// Joiners and a variant where they belong, in a row of the database and in a notice of ours.
 const BELONGING: [&str; 3] = ["👩\u{200d}👩\u{200d}👧", "می\u{200c}خ", "⚠\u{fe0f}"];
 
-/// What of an answer is hidden, in its texts as a client sees them. JSON in a text is seen as it is written.
+/// What of an answer is hidden, in its texts as a client sees them. JSON in a text is seen as it is
+/// written.
 fn hidden_in(value: &Json, found: &mut String) {
     match value {
         Json::String(text) if text.contains(is_hidden) => {

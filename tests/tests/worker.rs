@@ -79,8 +79,8 @@ fn it_answers_the_same_through_a_hyperdrive() {
 /// The most bytes, gzipped, that an upload with a runtime may have: a hundredth more than each has.
 const MOST: [(&str, f64); 4] = [("scripts", 1_265_000.0), ("lean", 702_000.0), ("scripts-tcp", 1_790_000.0), ("tcp", 1_297_000.0)];
 
-/// What `wrangler deploy --dry-run` says of an app's upload, and how many bytes that is when gzipped. Its own `wrangler.toml` builds the
-/// app.
+/// What `wrangler deploy --dry-run` says of an app's upload, and how many bytes that is when
+/// gzipped. Its own `wrangler.toml` builds the app.
 fn upload(app: &Path) -> (String, f64) {
     let run = worker::wrangler().args(["deploy", "--dry-run", "--outdir"]).arg(app.join("upload")).current_dir(app).output().unwrap();
     let said = format!("{}{}", String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));

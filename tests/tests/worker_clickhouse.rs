@@ -1,5 +1,5 @@
-//! `connector: clickhouse` of a Worker, in real workerd: a server that misbehaves gets no write twice. That the answers are those of every host, the
-//! corpus shows (`tests/worker.rs`).
+//! `connector: clickhouse` of a Worker, in real workerd: a server that misbehaves gets no write
+//! twice. That the answers are those of every host, the corpus shows (`tests/worker.rs`).
 
 use millrace_core::ErrorKind::TooLarge;
 use millrace_tests::failures;

@@ -1,4 +1,5 @@
-//! `connector: dynamodb` of a Worker, in real workerd: a service that misbehaves gets no write twice.
+//! `connector: dynamodb` of a Worker, in real workerd: a service that misbehaves gets no write
+//! twice.
 
 use millrace_tests::failures::{self, READ};
 

@@ -86,7 +86,8 @@ impl WatchedWorker {
 
 impl Drop for WatchedWorker {
     fn drop(&mut self) {
-        // It ends with its input, and takes its workerd along; also where it would write to somebody who no longer reads.
+        // It ends with its input, and takes its workerd along; also where it would write to
+        // somebody who no longer reads.
         drop(self.child.stdin.take());
         drop(std::io::copy(&mut self.lines, &mut std::io::sink()));
         drop(self.child.wait());
@@ -126,7 +127,8 @@ fn traces_of_thousands_of_calls_leave_nothing_behind() {
     assert!(!collector.received().is_empty(), "it was not asked");
 }
 
-/// Looks at the memory in use after so many calls, and after four times as many: a tenth more may be, and `room` in bytes.
+/// Looks at the memory in use after so many calls, and after four times as many: a tenth more may
+/// be, and `room` in bytes.
 fn leave_nothing(calls: usize, room: f64, variables: &[String]) {
     let folder = tempfile::tempdir().unwrap();
     let app = folder.path().join("app");

@@ -1,5 +1,5 @@
-//! `connector: mysql` of a Worker, in real workerd with a real server: by a socket, with what goes wrong. That
-//! the answers are those of every host, the corpus shows (`tests/worker.rs`).
+//! `connector: mysql` of a Worker, in real workerd with a real server: by a socket, with what goes
+//! wrong. That the answers are those of every host, the corpus shows (`tests/worker.rs`).
 
 use std::{
     path::{Path, PathBuf},

@@ -22,7 +22,8 @@ fn an_api_that_misbehaves() {
     far_databases_that_misbehave(adapter, &[("DATABASE_URL", "postgres://me:hunter2@db/x")], failures::neon());
 }
 
-/// What becomes of a read and of a write against each answer; `hunter2` is the password, and `API` the variable with the server's address.
+/// What becomes of a read and of a write against each answer; `hunter2` is the password, and `API`
+/// the variable with the server's address.
 pub(crate) fn far_databases_that_misbehave(adapter: &str, variables: &[(&str, &str)], cases: Vec<Case>) {
     misbehaves(adapter, [READ, WRITE], variables, cases);
 }

@@ -1,4 +1,5 @@
-//! `connector: planetscale` of a Worker, in real workerd: an API that misbehaves gets no write twice.
+//! `connector: planetscale` of a Worker, in real workerd: an API that misbehaves gets no write
+//! twice.
 
 use millrace_tests::failures;
 

@@ -1,5 +1,5 @@
-//! What the Worker's adapter does beyond the corpus, in real workerd: one app, `tests/worker/app`, with stand-ins in the way of its
-//! bindings.
+//! What the Worker's adapter does beyond the corpus, in real workerd: one app, `tests/worker/app`,
+//! with stand-ins in the way of its bindings.
 
 mod d1;
 mod disconnect;

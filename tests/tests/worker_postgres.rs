@@ -1,5 +1,6 @@
-//! `connector: postgres` of a Worker, in real workerd with a real server: by a socket and through a Hyperdrive, with what goes wrong. That
-//! the answers are those of every host, the corpus shows (`tests/worker.rs`).
+//! `connector: postgres` of a Worker, in real workerd with a real server: by a socket and through a
+//! Hyperdrive, with what goes wrong. That the answers are those of every host, the corpus shows
+//! (`tests/worker.rs`).
 
 use std::{
     io::{Read as _, Write as _},
@@ -27,7 +28,8 @@ use crate::worker_kit::{Kit, wait_for};
 
 /// How long something may take that a busy machine does late.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What ends a statement soon after its client has gone; without it, the statement's own deadline does.
+/// What ends a statement soon after its client has gone; without it, the statement's own deadline
+/// does.
 const NOTICE: &str = "client_connection_check_interval = 200";
 const ENDLESS: &str = "WITH RECURSIVE n (i) AS (SELECT 1::bigint UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS n FROM n";
 /// The app has no scripts, so that its runtime has PostgreSQL and nothing else.
@@ -150,7 +152,8 @@ fn a_client_that_goes_away_closes_its_connection() {
     let admin = server.open();
     for adapter in ["direct", "bound"] {
         kit.leave(&format!("read-{adapter}"), || running(&admin, IS_ENDLESS) == 1);
-        // Only because its connection was closed: its deadline is half a minute away, and so is the server's.
+        // Only because its connection was closed: its deadline is half a minute away, and so is the
+        // server's.
         wait_for("the statement has ended", || running(&admin, IS_ENDLESS) == 0);
         wait_for("the call has ended", || kit.workerd.log().contains("code=\"CANCELLED\""));
         assert_eq!(kit.ask(adapter), json!({"i": 7, "ssl": false}), "{adapter}");

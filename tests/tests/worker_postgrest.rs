@@ -1,4 +1,5 @@
-//! `connector: postgrest` of a Worker, in real workerd: the answers are those of every host, and what goes wrong is told.
+//! `connector: postgrest` of a Worker, in real workerd: the answers are those of every host, and
+//! what goes wrong is told.
 
 use std::{
     path::{Path, PathBuf},

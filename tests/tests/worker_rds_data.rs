@@ -1,4 +1,5 @@
-//! `connector: rds-data` of a Worker, in real workerd: an API that misbehaves gets no write twice, whichever request of it goes wrong.
+//! `connector: rds-data` of a Worker, in real workerd: an API that misbehaves gets no write twice,
+//! whichever request of it goes wrong.
 
 use millrace_tests::{failures, rds_data::CLUSTER};
 

@@ -1,4 +1,5 @@
-//! The limits of calls in real workerd: by the Durable Object, by a limiter of the platform, by KV, and by the isolate alone.
+//! The limits of calls in real workerd: by the Durable Object, by a limiter of the platform, by KV,
+//! and by the isolate alone.
 
 use std::{fs, path::Path, thread};
 

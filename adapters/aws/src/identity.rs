@@ -32,7 +32,8 @@ impl AwsCredentials {
         Self { access_key_id, secret_access_key, session_token }
     }
 
-    /// Reads `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`. `user` is what needs them, for messages.
+    /// Reads `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`. `user` is what
+    /// needs them, for messages.
     ///
     /// # Errors
     /// [`Configuration`](ErrorKind::Configuration): a variable is missing.
@@ -42,7 +43,8 @@ impl AwsCredentials {
     }
 }
 
-/// The region of `AWS_REGION` (or `AWS_DEFAULT_REGION`), where one is set to something. `user` is what needs it, for messages.
+/// The region of `AWS_REGION` (or `AWS_DEFAULT_REGION`), where one is set to something. `user` is
+/// what needs it, for messages.
 ///
 /// # Errors
 /// [`Configuration`](ErrorKind::Configuration): neither is set.
@@ -63,7 +65,8 @@ pub fn is_region(text: &str) -> bool {
 }
 
 impl AwsIdentity {
-    /// Reads the region, and [`AwsCredentials::of`]. `user` is what needs them, for messages: `a cache in DynamoDB`.
+    /// Reads the region, and [`AwsCredentials::of`]. `user` is what needs them, for messages:
+    /// `a cache in DynamoDB`.
     ///
     /// # Errors
     /// [`Configuration`](ErrorKind::Configuration): a variable is missing or wrong.
@@ -78,7 +81,8 @@ impl AwsIdentity {
         Ok(Self { region, credentials: AwsCredentials::of(user, env)? })
     }
 
-    /// What makes a request to a service one of this identity; `None` where the credentials cannot stand in a request.
+    /// What makes a request to a service one of this identity; `None` where the credentials cannot
+    /// stand in a request.
     pub(crate) fn sign(
         &self,
         service: &str,
@@ -98,7 +102,8 @@ impl AwsIdentity {
             .build()
             .ok()?
             .into();
-        // The crate logs what it signs: of a URL, the session token too. Its errors could quote a credential: they are left out.
+        // The crate logs what it signs: of a URL, the session token too. Its errors could quote a
+        // credential: they are left out.
         let signed = with_default(&Dispatch::none(), || sign(request, &parameters));
         Some(signed.ok()?.into_parts().0)
     }

@@ -17,8 +17,10 @@ const SERVICE: &str = "rds-db";
 /// How long a token is valid.
 const LIFETIME: Duration = Duration::from_mins(15);
 
-/// Makes tokens of [AWS IAM](https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/UsingWithRDS.IAMDBAuth.Connecting.html) for logins: a
-/// signed URL that nobody requests, without its scheme. Nothing is asked of AWS for it.
+/// Makes tokens of [AWS
+/// IAM](https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/UsingWithRDS.IAMDBAuth.Connecting.html)
+/// for logins: a signed URL that nobody requests, without its scheme. Nothing is asked of AWS for
+/// it.
 pub struct RdsTokens {
     variables: Rc<dyn Env>,
     clock: Rc<dyn Clock>,

@@ -1,4 +1,5 @@
-//! Secrets in AWS Secrets Manager, and in the Parameter Store of AWS Systems Manager. One secret is one signed request.
+//! Secrets in AWS Secrets Manager, and in the Parameter Store of AWS Systems Manager. One secret is
+//! one signed request.
 //!
 //! Protocols: <https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html>,
 //! <https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_GetParameter.html>.
@@ -42,10 +43,12 @@ struct Store {
 }
 
 impl AwsSecrets {
-    /// Reads the variables that [`AwsService::of`] names. The secret `NAME` is the one whose name there is the prefix and `NAME`.
+    /// Reads the variables that [`AwsService::of`] names. The secret `NAME` is the one whose name
+    /// there is the prefix and `NAME`.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration): a variable is missing or wrong, or the prefix cannot begin a name.
+    /// [`Configuration`](ErrorKind::Configuration): a variable is missing or wrong, or the prefix
+    /// cannot begin a name.
     pub fn of(kind: SecretService, prefix: &str, env: &dyn Env) -> Result<Self> {
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"/_+=.@-".contains(&byte);
         if prefix.len() > 400 || !prefix.bytes().all(is_name) {

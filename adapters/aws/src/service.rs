@@ -23,7 +23,8 @@ pub struct AwsService {
 /// What a request asks a service to do.
 #[derive(Clone, Copy, Debug)]
 pub struct Operation<'a> {
-    /// What stands behind the endpoint, without a `/` at its start: `Execute`. Nothing for a service with `x-amz-target`.
+    /// What stands behind the endpoint, without a `/` at its start: `Execute`. Nothing for a
+    /// service with `x-amz-target`.
     pub path: &'a str,
     /// `x-amz-target`: `DynamoDB_20120810.GetItem`.
     pub target: Option<&'a str>,
@@ -38,8 +39,9 @@ pub struct Operation<'a> {
 }
 
 impl AwsService {
-    /// Reads `AWS_REGION` (or `AWS_DEFAULT_REGION`), `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, and for another
-    /// server with the same protocol `AWS_ENDPOINT_URL_` and the service's name (`endpoint_variable`), or `AWS_ENDPOINT_URL`.
+    /// Reads `AWS_REGION` (or `AWS_DEFAULT_REGION`), `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`,
+    /// `AWS_SESSION_TOKEN`, and for another server with the same protocol `AWS_ENDPOINT_URL_` and
+    /// the service's name (`endpoint_variable`), or `AWS_ENDPOINT_URL`.
     ///
     /// `user` is what needs the service, for messages: `a cache in DynamoDB`.
     ///
@@ -59,8 +61,8 @@ impl AwsService {
         Ok(Self { name, endpoint, identity })
     }
 
-    /// A service in a [region](crate::is_region), or another server with the same protocol: `http://localhost:8000`. `None` where that is not the address of
-    /// a server.
+    /// A service in a [region](crate::is_region), or another server with the same protocol:
+    /// `http://localhost:8000`. `None` where that is not the address of a server.
     #[must_use]
     pub fn at(name: &'static str, region: String, endpoint: Option<&str>, credentials: AwsCredentials) -> Option<Self> {
         let endpoint = endpoint.map_or_else(|| Some(own_endpoint(name, &region)), endpoint_of)?;
@@ -103,8 +105,9 @@ impl AwsService {
     }
 }
 
-/// The type of an error, which stands in `__type` after a `#`: `com.amazonaws.dynamodb.v20120810#ResourceNotFoundException`. Nothing where
-/// the body is not an error.
+/// The type of an error, which stands in `__type` after a `#`:
+/// `com.amazonaws.dynamodb.v20120810#ResourceNotFoundException`. Nothing where the body is not an
+/// error.
 #[must_use]
 pub fn kind_of_error(body: &[u8]) -> String {
     let body: Json = serde_json::from_slice(body).unwrap_or_default();
@@ -118,8 +121,8 @@ fn own_endpoint(name: &str, region: &str) -> String {
     format!("https://{name}.{region}.amazonaws.com{china}/")
 }
 
-/// Scheme, host and port of a URL. The port is left out where it is the scheme's own, as the HTTP client leaves it out of `host`, which is
-/// signed.
+/// Scheme, host and port of a URL. The port is left out where it is the scheme's own, as the HTTP
+/// client leaves it out of `host`, which is signed.
 fn endpoint_of(text: &str) -> Option<String> {
     let url = Url::parse(text.trim()).ok().filter(|url| {
         let bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();

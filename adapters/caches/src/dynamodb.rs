@@ -1,7 +1,9 @@
-//! A cache, and counters and records, in an Amazon DynamoDB table, for hosts whose memory does not last: Lambda, and several machines behind one address.
+//! A cache, and counters and records, in an Amazon DynamoDB table, for hosts whose memory does not
+//! last: Lambda, and several machines behind one address.
 //!
-//! In goes a key and a value, out comes the value while its time is not over. One call is one signed HTTP request, `GetItem` or `PutItem`;
-//! nothing is sent twice. Reads of the cache are eventually consistent, which costs half, and is what a cache can live with.
+//! In goes a key and a value, out comes the value while its time is not over. One call is one
+//! signed HTTP request, `GetItem` or `PutItem`; nothing is sent twice. Reads of the cache are
+//! eventually consistent, which costs half, and is what a cache can live with.
 //!
 //! # The table
 //!
@@ -11,12 +13,14 @@
 //! | `value` | B | the value |
 //! | `expires_at` | N | when its time is over, in seconds since the Unix epoch: the table's attribute for time to live |
 //!
-//! DynamoDB deletes late, up to days; so the time is looked at when an item is read. It is kept in whole seconds, rounded down.
+//! DynamoDB deletes late, up to days; so the time is looked at when an item is read. It is kept in
+//! whole seconds, rounded down.
 //!
 //! # What it refuses
 //!
-//! A value that makes the item larger than DynamoDB's 400 KB is not stored, and a line at level `debug` says so. Credentials come from
-//! variables only: no profile files, no container or instance metadata.
+//! A value that makes the item larger than DynamoDB's 400 KB is not stored, and a line at level
+//! `debug` says so. Credentials come from variables only: no profile files, no container or
+//! instance metadata.
 //!
 //! Protocol: <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.LowLevelAPI.html>.
 

@@ -1,5 +1,5 @@
-//! Counters, records and places in a SQLite file, which all isolates of a machine share: those of one server, and those of several servers
-//! that have the same folder.
+//! Counters, records and places in a SQLite file, which all isolates of a machine share: those of
+//! one server, and those of several servers that have the same folder.
 //!
 //! ```text
 //! FOLDER/state.db, -wal, -shm   the entries; made at the first use, whole or not at all
@@ -8,8 +8,8 @@
 //! FOLDER/.gitignore             leaves all of it out
 //! ```
 //!
-//! A step is a transaction on the isolate's own thread, of some tens of microseconds; the lock of another one is waited for without holding
-//! the isolate, as in the driver of SQLite.
+//! A step is a transaction on the isolate's own thread, of some tens of microseconds; the lock of
+//! another one is waited for without holding the isolate, as in the driver of SQLite.
 //!
 //! # What survives
 //! | | |
@@ -18,12 +18,13 @@
 //! | a machine that loses power | keeps each record that was made where there was none, which is written through to the disk before the step is over. What came after it may be lost: a counter, or the answer in its place |
 //!
 //! # What fails
-//! A file that is damaged, that another version wrote, or that cannot be written is an error of each step, never an empty store: whoever asks
-//! decides what a call without the store does. Whoever removes the file begins a new one, and the log says so.
+//! A file that is damaged, that another version wrote, or that cannot be written is an error of
+//! each step, never an empty store: whoever asks decides what a call without the store does.
+//! Whoever removes the file begins a new one, and the log says so.
 //!
 //! # Who still lives
-//! An isolate holds a lock on a file of its own, which the system takes back when its process ends, however it does. So nobody has to tell
-//! a process from another one with its number.
+//! An isolate holds a lock on a file of its own, which the system takes back when its process ends,
+//! however it does. So nobody has to tell a process from another one with its number.
 
 use std::{cell::RefCell, path::PathBuf, rc::Rc};
 
@@ -43,20 +44,22 @@ mod step;
 use holder::Holder;
 use step::{Durability, Failure, StateFile, Step, damaged, number};
 
-/// How many bytes of counters and records are kept at the most; the file may be some three times as long.
+/// How many bytes of counters and records are kept at the most; the file may be some three times as
+/// long.
 pub const DEFAULT_FILE_BYTES: u64 = 512 << 20;
 
 /// The longest record, in bytes.
 const LONGEST_RECORD: usize = 4 << 20;
-/// How long a step waits for those of others, in milliseconds, whatever the attempts themselves take: one that a call without the store can do
-/// without, and one that it cannot.
+/// How long a step waits for those of others, in milliseconds, whatever the attempts themselves
+/// take: one that a call without the store can do without, and one that it cannot.
 const PATIENCE_TO_COUNT_MS: u64 = 1000;
 const PATIENCE_MS: u64 = 5000;
 /// The longest pause between two attempts.
 const LONGEST_PAUSE_MS: u64 = 8;
 /// How long a file that cannot be used is not tried again, in milliseconds.
 const REST_MS: u64 = 1000;
-/// How many entries whose time is over a new one removes: more than one, so that they become fewer; and one that finds no room.
+/// How many entries whose time is over a new one removes: more than one, so that they become fewer;
+/// and one that finds no room.
 const SWEEP: u32 = 4;
 const SWEEP_FOR_ROOM: u32 = 64;
 /// How often a place is given back at once; after that, with a later step.
@@ -77,7 +80,8 @@ pub struct FileState {
 }
 
 impl FileState {
-    /// A store in this folder, which keeps at most `capacity` bytes. Touches no file before its first use.
+    /// A store in this folder, which keeps at most `capacity` bytes. Touches no file before its
+    /// first use.
     #[must_use]
     pub fn new(folder: PathBuf, capacity: u64, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Self {
         let (file, holder, failed, left) = Default::default();
@@ -121,7 +125,8 @@ impl FileState {
         }
     }
 
-    /// Does a step once. The file is opened where it is not open, or is not the one any more that others open.
+    /// Does a step once. The file is opened where it is not open, or is not the one any more that
+    /// others open.
     fn attempt<T>(&self, step: impl FnOnce(&mut StateFile, u64) -> Step<T>) -> Step<T> {
         let now_ms = self.clock.now_ms();
         let mut slot = self.file.borrow_mut();
@@ -218,8 +223,8 @@ impl FileState {
         Ok(true)
     }
 
-    /// Whether an owner has room for so many bytes more. What has expired makes some; what is removed for that stays removed where it does
-    /// not suffice.
+    /// Whether an owner has room for so many bytes more. What has expired makes some; what is
+    /// removed for that stays removed where it does not suffice.
     fn fits(&self, transaction: &Transaction<'_>, now_ms: u64, kind: share::Kind, owner: &[u8], more: u64) -> Step<bool> {
         Ok(self.has_room(transaction, kind, owner, more)?
             || (sweep(transaction, now_ms, SWEEP_FOR_ROOM)? > 0 && self.has_room(transaction, kind, owner, more)?))

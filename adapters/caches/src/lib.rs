@@ -1,4 +1,5 @@
-//! The stores, a file each over the core's ports: caches are a [`KvCache`](millrace_core::ports::KvCache), counters and records a
+//! The stores, a file each over the core's ports: caches are a
+//! [`KvCache`](millrace_core::ports::KvCache), counters and records a
 //! [`StateStore`](millrace_core::ports::StateStore).
 //!
 //! | cache | feature | where |

@@ -38,7 +38,8 @@ impl Weighter<String, Entry> for Bytes {
 }
 
 impl MemoryCache {
-    /// An empty cache that keeps at most `capacity_bytes`, keys and bookkeeping included. Takes memory only as it fills.
+    /// An empty cache that keeps at most `capacity_bytes`, keys and bookkeeping included. Takes
+    /// memory only as it fills.
     #[must_use]
     pub fn new(capacity_bytes: u64, clock: Rc<dyn Clock>) -> Self {
         Self { entries: RefCell::new(Cache::with_weighter(0, capacity_bytes, Bytes)), clock }

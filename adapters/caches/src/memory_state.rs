@@ -1,7 +1,7 @@
 //! Counters and records in the isolate's memory, bounded in bytes.
 //!
-//! What is still to be kept is never dropped to make room: a store refuses whatever is new where its owner's share is full. What has expired
-//! makes room at the next write.
+//! What is still to be kept is never dropped to make room: a store refuses whatever is new where
+//! its owner's share is full. What has expired makes room at the next write.
 
 use std::{
     cell::RefCell,
@@ -46,7 +46,8 @@ enum Content {
 }
 
 impl MemoryState {
-    /// An empty store that keeps at most `capacity_bytes`, keys and bookkeeping included. Takes memory only as it fills.
+    /// An empty store that keeps at most `capacity_bytes`, keys and bookkeeping included. Takes
+    /// memory only as it fills.
     #[must_use]
     pub fn new(capacity_bytes: usize, clock: Rc<dyn Clock>) -> Self {
         let entries = Entries { by_key: BTreeMap::new(), by_expiry: BTreeSet::new(), by_owner: BTreeMap::new(), bytes: 0, capacity_bytes };

@@ -1,5 +1,6 @@
-//! A store of counters and records that is far away, and never holds up a call for long: after a second it counts as failed, and after a
-//! failure it is not asked for five. Every answer of it is an error then, and whoever asked decides what a call without it does.
+//! A store of counters and records that is far away, and never holds up a call for long: after a
+//! second it counts as failed, and after a failure it is not asked for five. Every answer of it is
+//! an error then, and whoever asked decides what a call without it does.
 
 use std::{cell::Cell, future::poll_fn, rc::Rc, task::Poll};
 

@@ -1,16 +1,20 @@
-//! A cache, and counters and records, in a Redis server, or one that speaks its protocol (Valkey, ElastiCache), for hosts whose memory does
-//! not last.
+//! A cache, and counters and records, in a Redis server, or one that speaks its protocol (Valkey,
+//! ElastiCache), for hosts whose memory does not last.
 //!
-//! In goes a key and a value, out comes the value while its time is not over, which the server keeps: `GET` and `SET … EX`, under
-//! `millrace:` and the key, in RESP3 or RESP2 over the port [`Dialer`].
+//! In goes a key and a value, out comes the value while its time is not over, which the server
+//! keeps: `GET` and `SET … EX`, under `millrace:` and the key, in RESP3 or RESP2 over the port
+//! [`Dialer`].
 //!
-//! A connection is logged in once and used again. Before that it is looked at: one that the server has closed, or on which something came
-//! that nobody asked for, is thrown away. One that breaks under a command that may be sent twice is replaced once. A call
-//! that is given up takes its connection along. The cache in front ([`tiered`](crate::tiered)) bounds how long a command takes.
+//! A connection is logged in once and used again. Before that it is looked at: one that the server
+//! has closed, or on which something came that nobody asked for, is thrown away. One that breaks
+//! under a command that may be sent twice is replaced once. A call that is given up takes its
+//! connection along. The cache in front ([`tiered`](crate::tiered)) bounds how long a command
+//! takes.
 //!
 //! # What it refuses
 //!
-//! A value beyond 4 MiB is not stored, and a line at level `debug` says so. A cluster that sends clients elsewhere (`MOVED`) is an error.
+//! A value beyond 4 MiB is not stored, and a line at level `debug` says so. A cluster that sends
+//! clients elsewhere (`MOVED`) is an error.
 //!
 //! Protocol: <https://redis.io/docs/latest/develop/reference/protocol-spec/>.
 

@@ -1,5 +1,5 @@
-//! How much of a bounded store a caller may have: half as much as is still free. However many callers fill their shares, the next one gets some
-//! of the rest; a single one gets a third of all.
+//! How much of a bounded store a caller may have: half as much as is still free. However many
+//! callers fill their shares, the next one gets some of the rest; a single one gets a third of all.
 
 /// What an entry costs beside its key and value, in bytes, roughly.
 pub(crate) const OVERHEAD: usize = 128;
@@ -9,12 +9,13 @@ pub(crate) const OVERHEAD: usize = 128;
 pub(crate) enum Kind {
     /// A counter, or the record of a call that begins.
     New,
-    /// The answer of a call, in place of the record that it runs. It leaves room for calls that begin: what does not fit can be left out,
-    /// while without a record nothing may run.
+    /// The answer of a call, in place of the record that it runs. It leaves room for calls that
+    /// begin: what does not fit can be left out, while without a record nothing may run.
     Answer,
 }
 
-/// Whether it fits where the caller would have `owned` bytes then, and all callers together `bytes`.
+/// Whether it fits where the caller would have `owned` bytes then, and all callers together
+/// `bytes`.
 pub(crate) const fn fits(kind: Kind, owned: u64, bytes: u64, capacity: u64) -> bool {
     let free = capacity.saturating_sub(bytes);
     owned

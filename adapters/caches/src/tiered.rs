@@ -1,10 +1,12 @@
 //! Two caches as one: the isolate's memory in front of a store that outlives it.
 //!
-//! Everything goes to both. A value is kept with the moment at which its time is over, so what the memory takes over from the store ends
-//! with the store's copy: nobody sees a result that is older than its `ttl`.
+//! Everything goes to both. A value is kept with the moment at which its time is over, so what the
+//! memory takes over from the store ends with the store's copy: nobody sees a result that is older
+//! than its `ttl`.
 //!
-//! A store that is slow or down never holds up a call for long: after a second it counts as failed, and after a failure it is left alone
-//! for [`REST_MS`], during which the memory serves. So a dead store costs one call a second every five, not each call.
+//! A store that is slow or down never holds up a call for long: after a second it counts as failed,
+//! and after a failure it is left alone for [`REST_MS`], during which the memory serves. So a dead
+//! store costs one call a second every five, not each call.
 
 use std::{cell::Cell, rc::Rc};
 
@@ -20,7 +22,8 @@ use crate::memory::MemoryCache;
 pub const PATIENCE_MS: u64 = 1000;
 /// How long a store that failed is left alone, in milliseconds.
 pub const REST_MS: u64 = 5000;
-/// In front of every value in the store: when its time is over, in milliseconds since the Unix epoch, least byte first.
+/// In front of every value in the store: when its time is over, in milliseconds since the Unix
+/// epoch, least byte first.
 pub const STAMP_BYTES: usize = 8;
 
 /// Memory first, then a store.
@@ -34,7 +37,8 @@ pub struct TieredCache {
 }
 
 impl TieredCache {
-    /// `store` must keep what it is given byte by byte; `name` is what messages call it and holds no secret.
+    /// `store` must keep what it is given byte by byte; `name` is what messages call it and holds
+    /// no secret.
     #[must_use]
     pub fn new(memory: MemoryCache, store: Rc<dyn KvCache>, name: String, clock: Rc<dyn Clock>) -> Self {
         Self { memory, store, name, clock, rests_until_ms: Cell::new(0) }

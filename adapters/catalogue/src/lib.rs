@@ -1,7 +1,8 @@
 //! The connectors, as data: what the bundler and the hosts know of each without its driver.
 //!
-//! A connector is a row of [`CONNECTORS`]. Whoever asks about one (which options it has, where it runs, what a Worker needs for it) reads its
-//! row, so that nothing but the row, the driver, its tests and its documentation is written for another connector.
+//! A connector is a row of [`CONNECTORS`]. Whoever asks about one (which options it has, where it
+//! runs, what a Worker needs for it) reads its row, so that nothing but the row, the driver, its
+//! tests and its documentation is written for another connector.
 #![no_std]
 
 mod row;

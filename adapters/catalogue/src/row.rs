@@ -25,7 +25,8 @@ pub struct Connector {
     pub binding: Option<Binding>,
     /// Whether its connection string names a file of the machine.
     pub is_file: bool,
-    /// How many values its server takes in one statement, where that is less than the language's servers take.
+    /// How many values its server takes in one statement, where that is less than the language's
+    /// servers take.
     pub max_values: Option<u32>,
     /// Whether it keeps the records of calls, which `idempotency` of a statement needs.
     pub keeps_call_records: bool,
@@ -95,8 +96,8 @@ pub fn names_hyperdrive(connection_string: &str) -> bool {
 }
 
 impl Connector {
-    /// Whether a connection string begins with one of the connector's schemes, or with one of those that it does not speak; the scheme
-    /// as it stands in the catalogue.
+    /// Whether a connection string begins with one of the connector's schemes, or with one of those
+    /// that it does not speak; the scheme as it stands in the catalogue.
     #[must_use]
     pub fn scheme_of(&self, connection_string: &str) -> Option<&'static str> {
         let text = connection_string.trim_start();
@@ -107,7 +108,8 @@ impl Connector {
         self.schemes.iter().chain(self.foreign_schemes).copied().find(begins)
     }
 
-    /// The name of the binding in a connection string; `None` where it names a server. `Err` has what stands there and is not a name.
+    /// The name of the binding in a connection string; `None` where it names a server. `Err` has
+    /// what stands there and is not a name.
     pub fn binding_in<'a>(&self, connection_string: &'a str) -> Option<Result<&'a str, &'a str>> {
         let prefix = self.binding?.prefix;
         let text = connection_string.trim();

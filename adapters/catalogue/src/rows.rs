@@ -9,7 +9,8 @@ use crate::{
     row::HYPERDRIVE,
 };
 
-/// What most connectors have in common: a server with records of calls and transactions, which every host reaches.
+/// What most connectors have in common: a server with records of calls and transactions, which
+/// every host reaches.
 const SERVER: Connector = Connector {
     name: "",
     language: Sqlite,
@@ -39,7 +40,8 @@ pub struct Written {
     pub options: &'static str,
 }
 
-/// Makes a static of each row, the list of them, and the texts of the app's format that name them all.
+/// Makes a static of each row, the list of them, and the texts of the app's format that name them
+/// all.
 macro_rules! rows {
     ($($name:literal $constant:ident: $connection_string:literal, $options:literal, $row:expr;)+) => {
         rows!(names $($name)+);
@@ -211,7 +213,8 @@ rows! {
         options: &["allow", "token"],
         schemes: &["https", "http"],
         foreign_schemes: &["redis", "rediss"],
-        // It needs no sockets; but with what it knows of commands it weighs 24 KB, which no Worker without it should carry.
+        // It needs no sockets; but with what it knows of commands it weighs 24 KB, which no Worker
+        // without it should carry.
         worker_part: Some(WorkerPart::Tcp),
         keeps_call_records: false,
         transactions: None,
@@ -257,7 +260,8 @@ rows! {
         options: &["api_key", "schema", "server_max_rows", "token"],
         schemes: &["https", "http"],
         foreign_schemes: &["postgres", "postgresql"],
-        // It needs no sockets; but it has the errors of `postgres`, and no Worker without it should carry what it knows of requests.
+        // It needs no sockets; but it has the errors of `postgres`, and no Worker without it should
+        // carry what it knows of requests.
         worker_part: Some(WorkerPart::Tcp),
         keeps_call_records: false,
         transactions: None,

@@ -1,7 +1,9 @@
-//! A service of AWS as a database: where it is, who asks, and what its errors mean, as far as its databases have that in common.
+//! A service of AWS as a database: where it is, who asks, and what its errors mean, as far as its
+//! databases have that in common.
 //!
-//! Requests are signed by the crate `millrace-aws`, with an access key of the adapter's options, or with what the host has: the role of a Lambda
-//! function, or the variables that the tools of AWS read. A Worker has nothing of its own.
+//! Requests are signed by the crate `millrace-aws`, with an access key of the adapter's options, or
+//! with what the host has: the role of a Lambda function, or the variables that the tools of AWS
+//! read. A Worker has nothing of its own.
 
 use std::rc::Rc;
 
@@ -71,10 +73,12 @@ pub(crate) struct ServiceNames {
 }
 
 impl AwsServer {
-    /// Reads the options `region`, `endpoint`, `access_key_id`, `secret_access_key` and `session_token`. `region` is that of the connection string.
+    /// Reads the options `region`, `endpoint`, `access_key_id`, `secret_access_key` and
+    /// `session_token`. `region` is that of the connection string.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) for what is missing or wrong. No message shows a value.
+    /// [`Configuration`](ErrorKind::Configuration) for what is missing or wrong. No message shows a
+    /// value.
     pub(crate) fn open(names: ServiceNames, region: Option<String>, options: &mut ServerOptions, ports: AwsPorts) -> Result<Self> {
         let connector = options.connector();
         let AwsPorts { http, clock, random, variables } = ports;
@@ -127,7 +131,8 @@ impl AwsServer {
         self.http.send(request).await.map_err(StatementFailure::of_client)
     }
 
-    /// What an error of AWS means that is not of one service: about the signature, permissions, the rate of requests, and the service's own state.
+    /// What an error of AWS means that is not of one service: about the signature, permissions, the
+    /// rate of requests, and the service's own state.
     pub(crate) fn failure(&self, error: &AwsError) -> StatementFailure {
         let AwsError { kind, words, status, .. } = error;
         let (name, region) = (self.name, self.region());
@@ -200,7 +205,8 @@ impl AwsError {
     }
 }
 
-/// Whether an error about a signature is about its time: `Signature expired: 20260102T…`, `Signature not yet current: …`.
+/// Whether an error about a signature is about its time: `Signature expired: 20260102T…`,
+/// `Signature not yet current: …`.
 fn is_of_clock(kind: &str, words: &str) -> bool {
     kind.starts_with("RequestTime")
         || kind == "RequestExpired"
@@ -208,7 +214,8 @@ fn is_of_clock(kind: &str, words: &str) -> bool {
         || words.starts_with("Signature not yet current")
 }
 
-/// Requests have statements and values in them, so that they are sent in the clear on this machine only.
+/// Requests have statements and values in them, so that they are sent in the clear on this machine
+/// only.
 fn check_endpoint(connector: &str, endpoint: &str) -> Result<()> {
     let wrong = |what: &str| configuration(format!("the `endpoint` of connector `{connector}` {what}"));
     let url = Url::parse(endpoint).map_err(wrong)?;

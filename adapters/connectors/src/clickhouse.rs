@@ -1,25 +1,30 @@
-//! `connector: clickhouse`: a ClickHouse server, ClickHouse Cloud among them, over its HTTP interface.
+//! `connector: clickhouse`: a ClickHouse server, ClickHouse Cloud among them, over its HTTP
+//! interface.
 //!
-//! In go a statement with typed places for values, `{p1:Int64}`, and its values; out come rows, or the number of rows that an `INSERT` wrote. A
-//! value is a parameter of the request, which the server reads by the type and never as text of the statement.
+//! In go a statement with typed places for values, `{p1:Int64}`, and its values; out come rows, or
+//! the number of rows that an `INSERT` wrote. A value is a parameter of the request, which the
+//! server reads by the type and never as text of the statement.
 //!
 //! # One request
 //!
-//! Statement and values are fields of a form in the body, so that no value is in a URL, which proxies and servers log. What is set for the
-//! statement (its limits, the form of its answer) is in the URL. The server sends nothing before the statement has ended
-//! (`wait_end_of_query`), so that its failure has a status of its own. A statement that only reads is sent with `readonly`: nothing that it calls can
-//! write.
+//! Statement and values are fields of a form in the body, so that no value is in a URL, which
+//! proxies and servers log. What is set for the statement (its limits, the form of its answer) is
+//! in the URL. The server sends nothing before the statement has ended (`wait_end_of_query`), so
+//! that its failure has a status of its own. A statement that only reads is sent with `readonly`:
+//! nothing that it calls can write.
 //!
 //! # Values
 //!
-//! Answers are lines of JSON (`JSONCompactEachRowWithNamesAndTypes`), which have integers of any size and the bytes of texts as they are; moments are
-//! asked for as RFC 3339 has them, in UTC: module `rows`. Going in, ClickHouse takes a number that is too large for its type modulo the type's
-//! size, so numbers are compared with the type before they are sent: module `parameters`.
+//! Answers are lines of JSON (`JSONCompactEachRowWithNamesAndTypes`), which have integers of any
+//! size and the bytes of texts as they are; moments are asked for as RFC 3339 has them, in UTC:
+//! module `rows`. Going in, ClickHouse takes a number that is too large for its type modulo the
+//! type's size, so numbers are compared with the type before they are sent: module `parameters`.
 //!
 //! # Time
 //!
-//! As in connector [`libsql`](crate::libsql). The server is told the deadline (`max_execution_time`), and ends a statement that reads when nobody
-//! waits for it any more. There are no transactions: a write that fails in its middle may have written a part.
+//! As in connector [`libsql`](crate::libsql). The server is told the deadline
+//! (`max_execution_time`), and ends a statement that reads when nobody waits for it any more. There
+//! are no transactions: a write that fails in its middle may have written a part.
 //!
 //! Protocol: <https://clickhouse.com/docs/interfaces/http>.
 
@@ -43,13 +48,15 @@ use crate::shared::{Effect, Retry, StatementFailure, broken_off, max_response_by
 use address::ClickHouseAddress;
 use parameters::Parameters;
 
-/// What every statement is sent with, so that its answer has one form whatever a user's profile says.
+/// What every statement is sent with, so that its answer has one form whatever a user's profile
+/// says.
 const SETTINGS: &str = "default_format=JSONCompactEachRowWithNamesAndTypes&wait_end_of_query=1&http_write_exception_in_output_format=0\
     &cancel_http_readonly_queries_on_client_close=1&timeout_overflow_mode=throw&date_time_output_format=iso\
     &output_format_json_quote_64bit_integers=0&output_format_json_quote_64bit_floats=0&output_format_json_quote_decimals=1\
     &output_format_json_quote_denormals=0&output_format_decimal_trailing_zeros=1&output_format_json_named_tuples_as_objects=1\
     &output_format_json_map_as_array_of_tuples=0&output_format_json_validate_utf8=0";
-/// A result takes more room in the server than in an answer: that many times the query's limit, and this much more. What is sent is counted again.
+/// A result takes more room in the server than in an answer: that many times the query's limit, and
+/// this much more. What is sent is counted again.
 const MEMORY_BYTES: usize = 4;
 const MORE_MEMORY_BYTES: usize = 1 << 20;
 /// The rows of a block, as ClickHouse has them where nothing is said.
@@ -77,8 +84,8 @@ impl ClickHouse {
     /// Reads the settings of an adapter; sends nothing.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is no address of a server, an unknown option or a wrong value
-    /// of one.
+    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is no address of a
+    /// server, an unknown option or a wrong value of one.
     pub fn open(connection: &Connection, http: Rc<dyn HttpClient>, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Result<Self> {
         Ok(Self {
             address: ClickHouseAddress::parse(connection.connection_string.expose().trim(), &connection.options)?,
@@ -174,7 +181,8 @@ impl ClickHouse {
         let bytes = query.max_bytes.saturating_mul(MEMORY_BYTES).saturating_add(MORE_MEMORY_BYTES);
         let (seconds, ms) = (left_ms / 1000, left_ms % 1000);
         let limits = match query.cuts() {
-            // The server then stops after the block that has a row too many. Bytes it must not stop at: nobody could tell what is missing.
+            // The server then stops after the block that has a row too many. Bytes it must not stop
+            // at: nobody could tell what is missing.
             true => format!("result_overflow_mode=break&max_result_bytes=0&max_block_size={}", rows.saturating_add(1).min(MOST_BLOCK_ROWS)),
             false => format!("result_overflow_mode=throw&max_result_bytes={bytes}"),
         };

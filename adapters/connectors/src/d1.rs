@@ -1,12 +1,14 @@
 //! `connector: d1`: Cloudflare D1, by its REST API or by a Worker's binding.
 //!
-//! In go a statement in SQLite's placeholder style (`?1`, `?2`) and its values; out come rows, or the number of rows that it
-//! changed. A query is exactly one statement, and as in connector `sqlite`, `ATTACH`, transactions, temporary objects and every
-//! `PRAGMA` that is not a mere question are refused, before anything is sent.
+//! In go a statement in SQLite's placeholder style (`?1`, `?2`) and its values; out come rows, or
+//! the number of rows that it changed. A query is exactly one statement, and as in connector
+//! `sqlite`, `ATTACH`, transactions, temporary objects and every `PRAGMA` that is not a mere
+//! question are refused, before anything is sent.
 //!
 //! # Ways
 //!
-//! A [`Transport`] sends a statement and reads the answer; all the rest is done here, so that both ways judge and answer alike.
+//! A [`Transport`] sends a statement and reads the answer; all the rest is done here, so that both
+//! ways judge and answer alike.
 //!
 //! | connection string | transport |
 //! |---|---|
@@ -15,19 +17,23 @@
 //!
 //! # Values
 //!
-//! D1 is SQLite behind JSON, and JSON's numbers are doubles. Going in, a number would be bound as `REAL`: `5 / 2` would be `2.5`, and text
-//! compared with it would be compared with `'5.0'`. So a text goes in as it is, and every other value as text that SQL turns back: a
-//! parameter `?2` becomes `json_extract(?2, '$')`; for bytes it is `unhex(?2)`, where the transport takes none. Going in, integers are
-//! exact. An infinity is refused, a NaN is `NULL`; `Decimal`, `Timestamp` and a `U64` beyond `i64` are text; `Json` and `Array` are JSON
-//! text. A column that is a bare parameter keeps its name, `?2`.
+//! D1 is SQLite behind JSON, and JSON's numbers are doubles. Going in, a number would be bound as
+//! `REAL`: `5 / 2` would be `2.5`, and text compared with it would be compared with `'5.0'`. So a
+//! text goes in as it is, and every other value as text that SQL turns back: a parameter `?2`
+//! becomes `json_extract(?2, '$')`; for bytes it is `unhex(?2)`, where the transport takes none.
+//! Going in, integers are exact. An infinity is refused, a NaN is `NULL`; `Decimal`, `Timestamp`
+//! and a `U64` beyond `i64` are text; `Json` and `Array` are JSON text. A column that is a bare
+//! parameter keeps its name, `?2`.
 //!
-//! Coming out, values are JSON as JavaScript writes it: an integer beyond ±2^53 was rounded by D1 and is refused, with the column's name
-//! (select `CAST(id AS TEXT)`); a real without a fraction is an integer; an infinity is `NULL`; text that is not UTF-8 has replacement
-//! characters. Bytes come as lists of numbers and are bytes again here. A result without rows may have no column names.
+//! Coming out, values are JSON as JavaScript writes it: an integer beyond ±2^53 was rounded by D1
+//! and is refused, with the column's name (select `CAST(id AS TEXT)`); a real without a fraction is
+//! an integer; an infinity is `NULL`; text that is not UTF-8 has replacement characters. Bytes come
+//! as lists of numbers and are bytes again here. A result without rows may have no column names.
 //!
 //! # Time
 //!
-//! As in connector [`libsql`](crate::libsql). The binding cannot stop a statement: at the deadline only the waiting ends.
+//! As in connector [`libsql`](crate::libsql). The binding cannot stop a statement: at the deadline
+//! only the waiting ends.
 
 mod address;
 mod batch;
@@ -62,7 +68,8 @@ pub use reply::Reply;
 pub use rest::Rest;
 pub use statement::{Parameter, Prepared};
 
-/// A way to a database of D1. Futures are boxed, and databases not generic: a Worker has two ways, and one copy of what is around them.
+/// A way to a database of D1. Futures are boxed, and databases not generic: a Worker has two ways,
+/// and one copy of what is around them.
 pub trait Transport {
     /// Whether a parameter may be bytes; else they go as text, in hexadecimal.
     fn takes_bytes(&self) -> bool;
@@ -73,8 +80,8 @@ pub trait Transport {
     /// Why there is no answer, and what that means for another attempt.
     fn send<'a>(&'a self, prepared: &'a Prepared<'_>, query: &'a Query<'_>) -> LocalFuture<'a, Result<Reply, StatementFailure>>;
 
-    /// Sends several statements as one transaction, once, and waits for the answers. `author` is the index of the one that the author wrote,
-    /// to which places in errors belong.
+    /// Sends several statements as one transaction, once, and waits for the answers. `author` is
+    /// the index of the one that the author wrote, to which places in errors belong.
     ///
     /// # Errors
     /// As [`send`](Self::send). Then none of them took effect, unless that is not known.

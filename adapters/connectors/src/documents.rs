@@ -1,7 +1,8 @@
-//! Documents of scripts as text, a document as its judge sees it, and documents as rows: what the connectors `mongodb` and `postgrest` share.
+//! Documents of scripts as text, a document as its judge sees it, and documents as rows: what the
+//! connectors `mongodb` and `postgrest` share.
 //!
-//! In a script's document, a text that is `$1` and nothing else is the first value. The text is read before a value is put in, so that no value can be a
-//! key or an operator.
+//! In a script's document, a text that is `$1` and nothing else is the first value. The text is
+//! read before a value is put in, so that no value can be a key or an operator.
 
 use std::{collections::BTreeMap, rc::Rc};
 
@@ -11,7 +12,8 @@ use millrace_core::{
     value::{Rows, Value},
 };
 
-/// The most cells of a result: documents that all have other fields would be a row each of the fields of all.
+/// The most cells of a result: documents that all have other fields would be a row each of the
+/// fields of all.
 const MAX_CELLS: usize = 1 << 20;
 
 /// The most flaws of a document that one message has.
@@ -113,8 +115,8 @@ fn wrong_count() -> Error {
     syntax("the document expects a different number of values")
 }
 
-/// Documents as rows: their fields are columns, in the order in which they first appear. `empty` is the column where there is none; `help` says how to get
-/// fewer fields.
+/// Documents as rows: their fields are columns, in the order in which they first appear. `empty` is
+/// the column where there is none; `help` says how to get fewer fields.
 ///
 /// # Errors
 /// [`TooLarge`](ErrorKind::TooLarge) for documents with too many different fields.
@@ -127,7 +129,8 @@ pub(crate) fn table<T>(documents: Vec<Vec<(String, T)>>, empty: &str, help: &str
             columns.push(key.clone());
         }
     }
-    // A result without documents has a column all the same: without one, it would be a count of changes.
+    // A result without documents has a column all the same: without one, it would be a count of
+    // changes.
     if columns.is_empty() {
         columns.push(empty.to_owned());
     }

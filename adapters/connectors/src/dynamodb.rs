@@ -1,20 +1,24 @@
 //! `connector: dynamodb`: tables of Amazon DynamoDB, in PartiQL.
 //!
-//! In go a statement with `?` and its values, out come the items as rows. A statement that reads is asked for page by page, up to `max_rows`.
+//! In go a statement with `?` and its values, out come the items as rows. A statement that reads is
+//! asked for page by page, up to `max_rows`.
 //!
 //! # Values
 //!
-//! Each value is a parameter of its type (module `attribute`). A number is a decimal text on the wire, so that none is rounded.
+//! Each value is a parameter of its type (module `attribute`). A number is a decimal text on the
+//! wire, so that none is rounded.
 //!
 //! # Changes
 //!
-//! DynamoDB changes one item by a statement, and says nothing of how many it changed: an `INSERT` of a key that exists and an `UPDATE` of
-//! one that does not fail, and a `DELETE` succeeds. A `DELETE` is asked for the old item, so that the number of changes is known.
+//! DynamoDB changes one item by a statement, and says nothing of how many it changed: an `INSERT`
+//! of a key that exists and an `UPDATE` of one that does not fail, and a `DELETE` succeeds. A
+//! `DELETE` is asked for the old item, so that the number of changes is known.
 //!
 //! # Time
 //!
-//! What was throttled was not executed, and is sent again. A read is sent once more after a broken answer, a write never; but a transaction has a
-//! token by which DynamoDB knows it for ten minutes, so that it is.
+//! What was throttled was not executed, and is sent again. A read is sent once more after a broken
+//! answer, a write never; but a transaction has a token by which DynamoDB knows it for ten minutes,
+//! so that it is.
 //!
 //! Protocol: <https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_ExecuteStatement.html>.
 
@@ -84,8 +88,8 @@ impl DynamoDb {
     /// Reads the settings of an adapter; sends nothing.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) for a connection string that names no region, an unknown option, a wrong value of one, or
-    /// missing credentials.
+    /// [`Configuration`](ErrorKind::Configuration) for a connection string that names no region, an
+    /// unknown option, a wrong value of one, or missing credentials.
     pub fn open(connection: &Connection, ports: AwsPorts) -> Result<Self> {
         let mut options = ServerOptions::gather(&KNOWN, Vec::new(), &connection.options)?;
         let text = connection.connection_string.expose().trim();
@@ -175,7 +179,8 @@ impl DynamoDb {
         }
     }
 
-    /// Whether the service answers, and knows the credentials. What they may do depends on the statement.
+    /// Whether the service answers, and knows the credentials. What they may do depends on the
+    /// statement.
     async fn ask(&self, deadline_ms: u64) -> Result<()> {
         let query = own_query(PING, deadline_ms);
         let body = json!({ "Statement": PING });

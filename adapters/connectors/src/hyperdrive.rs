@@ -1,7 +1,9 @@
-//! `hyperdrive:BINDING`: a connection string that names a Hyperdrive, the pooler in front of a database that is bound to a Worker.
+//! `hyperdrive:BINDING`: a connection string that names a Hyperdrive, the pooler in front of a
+//! database that is bound to a Worker.
 //!
-//! The binding says who logs in and where; where the database is, and how it is reached and trusted, is set with the Hyperdrive. What of
-//! this needs no Worker is here. A host that is not a Worker refuses such a string.
+//! The binding says who logs in and where; where the database is, and how it is reached and
+//! trusted, is set with the Hyperdrive. What of this needs no Worker is here. A host that is not a
+//! Worker refuses such a string.
 
 use millrace_catalogue::POSTGRES;
 use millrace_core::{Error, ErrorKind, Result, ports::Connection, secret::Secret};
@@ -19,7 +21,8 @@ pub struct HyperdriveLogin {
     pub database: String,
 }
 
-/// Refuses a connection string that names a Hyperdrive, where there is none; `Ok` where it names a server.
+/// Refuses a connection string that names a Hyperdrive, where there is none; `Ok` where it names a
+/// server.
 ///
 /// # Errors
 /// [`Configuration`](ErrorKind::Configuration).
@@ -40,8 +43,8 @@ pub(crate) fn refuse_binding(connection_string: &str) -> Result<()> {
     Err(Error::new(ErrorKind::Configuration, message))
 }
 
-/// An adapter's settings with what a binding says in the place of its name. Its host is a name for messages, `DB.hyperdrive`: whoever dials
-/// knows the binding.
+/// An adapter's settings with what a binding says in the place of its name. Its host is a name for
+/// messages, `DB.hyperdrive`: whoever dials knows the binding.
 ///
 /// # Errors
 /// [`Configuration`](ErrorKind::Configuration) for an option that the Hyperdrive settles.
@@ -55,7 +58,8 @@ pub fn connection(connection: Connection, binding: &str, login: &HyperdriveLogin
         );
         return Err(Error::new(ErrorKind::Configuration, message));
     }
-    // Not the binding's own string: it holds the password as it is, whatever characters it has. Nor is there TLS on the way to it.
+    // Not the binding's own string: it holds the password as it is, whatever characters it has. Nor
+    // is there TLS on the way to it.
     let HyperdriveLogin { user, password, database } = login;
     let password = password.expose();
     let quoted = |text: &str| format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"));

@@ -1,7 +1,8 @@
 //! The drivers: a module each over the core's ports, and no host code.
 //!
 //! A driver takes a [`Connection`](millrace_core::ports::Connection) and is a
-//! [`Connector`](millrace_core::ports::Connector). What needs more than Rust is a Cargo feature, so that a host builds what it can run:
+//! [`Connector`](millrace_core::ports::Connector). What needs more than Rust is a Cargo feature, so
+//! that a host builds what it can run:
 //!
 //! | driver | feature | where |
 //! |---|---|---|
@@ -20,10 +21,11 @@
 //! | [`upstash`] | `tcp`, on by default: it has the commands of [`redis`] | every host: it speaks HTTP |
 //! | [`sqlite`] | `sqlite`, on by default | native hosts: it needs files and a C compiler |
 //!
-//! What a connector is called and what else is known of it without its driver is in the crate `millrace-catalogue`; [`open()`] finds the driver
-//! of a name.
+//! What a connector is called and what else is known of it without its driver is in the crate
+//! `millrace-catalogue`; [`open()`] finds the driver of a name.
 //!
-//! [`shared`], `aws_server`, `documents`, `sqlite_text`, `mysql_text`, `postgres_text` and `redis_commands` are what several drivers need.
+//! [`shared`], `aws_server`, `documents`, `sqlite_text`, `mysql_text`, `postgres_text` and
+//! `redis_commands` are what several drivers need.
 
 #[cfg(feature = "tcp")]
 mod aws_server;

@@ -1,32 +1,37 @@
 //! `connector: libsql`: a libSQL server, Turso among them, over HTTP.
 //!
-//! In go a statement in SQLite's placeholder style (`?1`, `?2`) and its values; out come rows, or the number of rows that it
-//! changed. One request holds one statement and closes its stream, so nothing is left on the server between two calls. A query is exactly
-//! one statement, and as in connector `sqlite`, `ATTACH`, transactions, temporary objects and every `PRAGMA` that is not a mere
-//! question are refused, before anything is sent.
+//! In go a statement in SQLite's placeholder style (`?1`, `?2`) and its values; out come rows, or
+//! the number of rows that it changed. One request holds one statement and closes its stream, so
+//! nothing is left on the server between two calls. A query is exactly one statement, and as in
+//! connector `sqlite`, `ATTACH`, transactions, temporary objects and every `PRAGMA` that is not a
+//! mere question are refused, before anything is sent.
 //!
 //! # Address
 //!
-//! `libsql://host` and `https://host` use TLS; `http://host:port` and `libsql://host:port?tls=0` do not. The token is option
-//! `auth_token` (also written `authToken` or `jwt`), or `?authToken=` of the connection string; it travels in a header only.
+//! `libsql://host` and `https://host` use TLS; `http://host:port` and `libsql://host:port?tls=0` do
+//! not. The token is option `auth_token` (also written `authToken` or `jwt`), or `?authToken=` of
+//! the connection string; it travels in a header only.
 //!
-//! The request goes to `/v3/pipeline`, and to `/v2/pipeline` of a server that answers 404; the isolate remembers which.
+//! The request goes to `/v3/pipeline`, and to `/v2/pipeline` of a server that answers 404; the
+//! isolate remembers which.
 //!
 //! # Values
 //!
-//! As in connector `sqlite`. Integers are exact. An infinity has no form in the protocol: going in it is refused, coming out it
-//! is `NULL`. Text that is not UTF-8 makes the server fail.
+//! As in connector `sqlite`. Integers are exact. An infinity has no form in the protocol: going in
+//! it is refused, coming out it is `NULL`. Text that is not UTF-8 makes the server fail.
 //!
 //! # Time
 //!
-//! What was not executed (no connection, a locked database, a server that says that it could not open its database) is sent again up to five
-//! times within about three seconds, never past the deadline. A statement that only reads is sent once more after a broken answer or a status
-//! such as 503, which a gateway may say of a request that was carried out. A write whose answer got lost is never sent again, and its error
-//! says that the outcome is not known.
+//! What was not executed (no connection, a locked database, a server that says that it could not
+//! open its database) is sent again up to five times within about three seconds, never past the
+//! deadline. A statement that only reads is sent once more after a broken answer or a status such
+//! as 503, which a gateway may say of a request that was carried out. A write whose answer got lost
+//! is never sent again, and its error says that the outcome is not known.
 //!
 //! # Limits
 //!
-//! The whole answer is read before its rows are counted. A write with `RETURNING` whose rows are too many has taken effect.
+//! The whole answer is read before its rows are counted. A write with `RETURNING` whose rows are
+//! too many has taken effect.
 //!
 //! Protocol: <https://github.com/tursodatabase/libsql/blob/main/docs/HRANA_3_SPEC.md>.
 
@@ -69,8 +74,8 @@ impl Libsql {
     /// Reads the settings of an adapter; sends nothing.
     ///
     /// # Errors
-    /// [`Configuration`](millrace_core::ErrorKind::Configuration) for a connection string that is no address of a server, an unknown option
-    /// or a wrong value of one.
+    /// [`Configuration`](millrace_core::ErrorKind::Configuration) for a connection string that is
+    /// no address of a server, an unknown option or a wrong value of one.
     pub fn open(connection: &Connection, http: Rc<dyn HttpClient>, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Result<Self> {
         Ok(Self {
             address: LibsqlAddress::parse(connection.connection_string.expose().trim(), &connection.options)?,

@@ -1,22 +1,28 @@
-//! `connector: mongodb`: MongoDB and what speaks its protocol (Atlas, DocumentDB, Cosmos DB), over TCP.
+//! `connector: mongodb`: MongoDB and what speaks its protocol (Atlas, DocumentDB, Cosmos DB), over
+//! TCP.
 //!
-//! In goes one command as a document, with its values as leaves; out come rows, a document each. Which commands, stages and operators there are for
-//! a tool is in the crate `millrace-catalogue`, and looked at when the app is built and before anything is sent.
+//! In goes one command as a document, with its values as leaves; out come rows, a document each.
+//! Which commands, stages and operators there are for a tool is in the crate `millrace-catalogue`,
+//! and looked at when the app is built and before anything is sent.
 //!
 //! # Servers
 //!
-//! A connection string names hosts, or a name for which DNS has them: module `srv`. Each is asked what it is, until one takes writes: the primary of
-//! a replica set, a router, or a server alone. Everything goes there; with `directConnection=true`, to the one host, whatever it is. Its place is kept; a server that says that it is not the primary any more has
-//! done nothing, so that the command is sent again to whoever is.
+//! A connection string names hosts, or a name for which DNS has them: module `srv`. Each is asked
+//! what it is, until one takes writes: the primary of a replica set, a router, or a server alone.
+//! Everything goes there; with `directConnection=true`, to the one host, whatever it is. Its place
+//! is kept; a server that says that it is not the primary any more has done nothing, so that the
+//! command is sent again to whoever is.
 //!
 //! # Connections
 //!
-//! As in connector `redis`: up to `max_connections` of an isolate are logged in once and used again. In a Worker, each command has its own.
+//! As in connector `redis`: up to `max_connections` of an isolate are logged in once and used
+//! again. In a Worker, each command has its own.
 //!
 //! # Time
 //!
-//! The server knows the deadline, `maxTimeMS`. At the deadline the connection is closed, by which MongoDB ends what it was doing. What was not executed
-//! is sent again up to five times within about three seconds, never past the deadline; a command that only reads once more after a broken
+//! The server knows the deadline, `maxTimeMS`. At the deadline the connection is closed, by which
+//! MongoDB ends what it was doing. What was not executed is sent again up to five times within
+//! about three seconds, never past the deadline; a command that only reads once more after a broken
 //! connection; a write of unknown outcome never.
 //!
 //! Protocol: <https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/>.
@@ -96,8 +102,9 @@ impl Mongodb {
     /// Reads the settings of an adapter; connects to nothing.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is none of MongoDB's, an unknown option or a wrong value of one,
-    /// and for an adapter that names certificates to trust where the host trusts its own list only.
+    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is none of
+    /// MongoDB's, an unknown option or a wrong value of one, and for an adapter that names
+    /// certificates to trust where the host trusts its own list only.
     pub fn open(connection: &Connection, sockets: &Sockets, ports: MongodbPorts) -> Result<Self> {
         let address = MongoAddress::parse(connection.connection_string.expose().trim(), &connection.options)?;
         check_roots(connection, sockets, &address.roots)?;
@@ -149,7 +156,8 @@ impl Mongodb {
 
     async fn connect(&self, until_ms: u64) -> Result<Session, StatementFailure> {
         self.find_primary(until_ms).await.map_err(|StatementFailure { error, outcome }| match error.kind {
-            // It took all of the time that there is for a connection. The command was not sent, so that nothing about it is unknown.
+            // It took all of the time that there is for a connection. The command was not sent, so
+            // that nothing about it is unknown.
             ErrorKind::TimedOut => StatementFailure { error: Error { kind: ErrorKind::Unavailable, ..error }, outcome },
             _ => StatementFailure { error, outcome },
         })
@@ -242,8 +250,8 @@ impl Search {
         self.waiting.iter().filter(|other| !self.tried.contains(other) && *other != host).count() as u64 + 1
     }
 
-    /// Notes why a server was not the one. What only the operator can mend is said, whatever became of
-    /// the other servers.
+    /// Notes why a server was not the one. What only the operator can mend is said, whatever became
+    /// of the other servers.
     fn note(&mut self, found: StatementFailure) {
         match &self.failure {
             Some(known) if matches!(known.error.kind, ErrorKind::Denied | ErrorKind::Credentials | ErrorKind::Configuration) => {}

@@ -1,27 +1,32 @@
 //! `connector: mysql`: MySQL, MariaDB and what speaks their protocol, over TCP.
 //!
-//! In go a statement with `?` for its values, and the values; out come rows, or the number of rows that it found to change. A call is one
-//! statement, and nothing of it is left on the connection: transactions, `SET`, temporary tables, locks and `LOAD` are refused; after a
-//! procedure, a user's variable or `GET_LOCK`, the connection is closed.
+//! In go a statement with `?` for its values, and the values; out come rows, or the number of rows
+//! that it found to change. A call is one statement, and nothing of it is left on the connection:
+//! transactions, `SET`, temporary tables, locks and `LOAD` are refused; after a procedure, a user's
+//! variable or `GET_LOCK`, the connection is closed.
 //!
 //! # Prepared statements
 //!
-//! A value never is text: every statement of an app is prepared, and its values are sent in the binary form. The most recent statements stay
-//! prepared on a connection, so that a call is one round trip.
+//! A value never is text: every statement of an app is prepared, and its values are sent in the
+//! binary form. The most recent statements stay prepared on a connection, so that a call is one
+//! round trip.
 //!
 //! # What holds for every statement
 //!
-//! After the login, the session gets the character set `utf8mb4`, the time zone UTC, autocommit and one `sql_mode`, so that a statement
-//! means the same on every server: what a quote is, the statement compiler has decided before. Several statements in one are off.
+//! After the login, the session gets the character set `utf8mb4`, the time zone UTC, autocommit and
+//! one `sql_mode`, so that a statement means the same on every server: what a quote is, the
+//! statement compiler has decided before. Several statements in one are off.
 //!
 //! # Time
 //!
-//! The server knows the deadline, rounded up to a second: `max_statement_time` of MariaDB, `max_execution_time` of MySQL, which is for `SELECT`
-//! only, and how long it waits for a lock. Whoever stops waiting for a statement has it ended: module `kill`.
+//! The server knows the deadline, rounded up to a second: `max_statement_time` of MariaDB,
+//! `max_execution_time` of MySQL, which is for `SELECT` only, and how long it waits for a lock.
+//! Whoever stops waiting for a statement has it ended: module `kill`.
 //!
-//! What was not executed (no connection, one too many, a deadlock) is sent again up to five times within about three seconds, never past
-//! the deadline. A statement that only reads is sent once more where the connection broke under it. A write whose answer got lost is never
-//! sent again, and its error says that the outcome is not known. A write with a record is sent again.
+//! What was not executed (no connection, one too many, a deadlock) is sent again up to five times
+//! within about three seconds, never past the deadline. A statement that only reads is sent once
+//! more where the connection broke under it. A write whose answer got lost is never sent again, and
+//! its error says that the outcome is not known. A write with a record is sent again.
 //!
 //! Protocol: <https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html>. MariaDB's: <https://mariadb.com/kb/en/clientserver-protocol/>.
 
@@ -60,7 +65,8 @@ pub(crate) use address::MysqlAddress;
 use kill::{Killer, Watched};
 use session::Session;
 
-/// What a server's limit is rounded up to, in milliseconds: it is told once for calls of the same adapter, and not before each.
+/// What a server's limit is rounded up to, in milliseconds: it is told once for calls of the same
+/// adapter, and not before each.
 const LIMIT_STEP_MS: u64 = 1000;
 
 /// A MySQL database.
@@ -91,7 +97,8 @@ impl Mysql {
     /// Reads the settings of an adapter; connects to nothing.
     ///
     /// # Errors
-    /// [`Configuration`](millrace_core::ErrorKind::Configuration) for a connection string that is none of MySQL's, an unknown option or a wrong value of one.
+    /// [`Configuration`](millrace_core::ErrorKind::Configuration) for a connection string that is
+    /// none of MySQL's, an unknown option or a wrong value of one.
     pub fn open(connection: &Connection, ports: MysqlPorts) -> Result<Self> {
         let address = MysqlAddress::parse(connection.connection_string.expose().trim(), &connection.options)?;
         let MysqlPorts { dialer, lifetime, clock, random, wait_until } = ports;
@@ -153,7 +160,8 @@ connector_over_sessions!(Mysql);
 /// Opens a database over the sockets of a host.
 ///
 /// # Errors
-/// As [`Mysql::open`]; and for an adapter that names certificates to trust, where the host trusts its own list only.
+/// As [`Mysql::open`]; and for an adapter that names certificates to trust, where the host trusts
+/// its own list only.
 pub(crate) fn open(connection: &Connection, sockets: &Sockets, ports: MysqlPorts) -> Result<Mysql> {
     let mysql = Mysql::open(connection, ports)?;
     check_roots(connection, sockets, &mysql.address.roots)?;

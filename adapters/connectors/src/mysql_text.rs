@@ -1,4 +1,5 @@
-//! MySQL's language as text: what the connectors `mysql` and `planetscale` do alike, whatever carries a statement.
+//! MySQL's language as text: what the connectors `mysql` and `planetscale` do alike, whatever
+//! carries a statement.
 //!
 //! | | |
 //! |---|---|

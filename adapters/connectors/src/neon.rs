@@ -1,23 +1,25 @@
 //! `connector: neon`: a PostgreSQL database of Neon, over its SQL API, which is HTTP.
 //!
-//! In go a statement in PostgreSQL's placeholder style and its values; out come the rows that connector `postgres` has for the same
-//! statement. Which statements are refused, what a value is, how a cell is read and what an error means is decided in one place for both.
+//! In go a statement in PostgreSQL's placeholder style and its values; out come the rows that
+//! connector `postgres` has for the same statement. Which statements are refused, what a value is,
+//! how a cell is read and what an error means is decided in one place for both.
 //!
 //! # One request
 //!
-//! A call is one batch, which the API runs as one transaction: what is set for the call (the deadline, `statement_timeout`; what an adapter's
-//! `session` says), then the statement. A read-only adapter asks for a transaction that only reads by a header and, so that nothing rests on
-//! what stands between, again by the first statement.
+//! A call is one batch, which the API runs as one transaction: what is set for the call (the
+//! deadline, `statement_timeout`; what an adapter's `session` says), then the statement. A
+//! read-only adapter asks for a transaction that only reads by a header and, so that nothing rests
+//! on what stands between, again by the first statement.
 //!
 //! # Types
 //!
-//! The API takes every value as text and declares no types. So a `WITH` before the statement declares those that connector `postgres` would:
-//! module `typed`.
+//! The API takes every value as text and declares no types. So a `WITH` before the statement
+//! declares those that connector `postgres` would: module `typed`.
 //!
 //! # Time
 //!
-//! As in connector `postgres`. The API does not say which statement of a batch failed: where it may have been one of the connector's own, it
-//! is asked again without the author's.
+//! As in connector `postgres`. The API does not say which statement of a batch failed: where it may
+//! have been one of the connector's own, it is asked again without the author's.
 //!
 //! # A transaction
 //!
@@ -85,8 +87,8 @@ impl Neon {
     /// Reads the settings of an adapter; sends nothing.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is none of PostgreSQL's, an unknown option or a wrong value
-    /// of one.
+    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is none of
+    /// PostgreSQL's, an unknown option or a wrong value of one.
     pub fn open(connection: &Connection, http: Rc<dyn HttpClient>, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Result<Self> {
         Ok(Self {
             address: NeonAddress::parse(connection.connection_string.expose().trim(), &connection.options)?,
@@ -101,7 +103,8 @@ impl Neon {
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
         let run = async |written: &Written<'_>| {
-            // What the connector writes as a statement that reads is one: its author or the read-only transaction says so.
+            // What the connector writes as a statement that reads is one: its author or the
+            // read-only transaction says so.
             let access = match written {
                 Written::Transaction(steps) if steps.writes() => Access::Write,
                 _ => query.access,
@@ -132,8 +135,8 @@ impl Neon {
         self.retry.run_safe(&query, async || prepare(&mut { self }, &<&Self as Batches>::RECORDS, &query).await).await
     }
 
-    /// Does work with what the author wrote, and once more where a list was written for a type that its place does not have any more: a batch that PostgreSQL
-    /// refuses has changed nothing.
+    /// Does work with what the author wrote, and once more where a list was written for a type that
+    /// its place does not have any more: a batch that PostgreSQL refuses has changed nothing.
     async fn with_written<T>(&self, query: &Query<'_>, work: impl AsyncFn(&Written<'_>) -> Result<T>) -> Result<T> {
         let mut kept = Vec::new();
         let outcome = work(&self.written(query, &mut kept).await?).await;
@@ -148,8 +151,8 @@ impl Neon {
     /// Reads the command of a query. Only where that is given a list is anything asked.
     ///
     /// # Errors
-    /// Those of a statement, with the name of the step; and [`Configuration`](ErrorKind::Configuration) for a step that takes a value of an earlier
-    /// one.
+    /// Those of a statement, with the name of the step; and
+    /// [`Configuration`](ErrorKind::Configuration) for a step that takes a value of an earlier one.
     async fn written<'a>(&self, query: &Query<'a>, kept: &mut Vec<Kept>) -> Result<Written<'a>> {
         let has_session = !query.session.is_empty();
         if let Command::Transaction(steps) = query.command {
@@ -160,7 +163,8 @@ impl Neon {
                 // No result is known: a step that takes a value of another one is refused.
                 let own = steps.values(place, &[])?;
                 check(NEON.name, &step.text, has_session).map_err(|error| steps.of_step(place, error))?;
-                // Tables that an earlier step makes are not there yet: then its lists stay what they are.
+                // Tables that an earlier step makes are not there yet: then its lists stay what
+                // they are.
                 values.push(self.with_lists(query, &step.text, &own, kept).await?.into_owned());
             }
             return Steps::read(steps, &values, mark, has_session).map(Written::Transaction);
@@ -230,8 +234,8 @@ impl Neon {
         reply::all(&response, count, &self.address.host, read_only)
     }
 
-    /// What is set for every batch: when the server gives up, and what makes its answers the same everywhere. `lock_ms`: how long it waits
-    /// for a lock.
+    /// What is set for every batch: when the server gives up, and what makes its answers the same
+    /// everywhere. `lock_ms`: how long it waits for a lock.
     fn deadline(&self, query: &Query<'_>, lock_ms: Option<fn(u64) -> u64>) -> Result<Step, StatementFailure> {
         let left_ms = query.deadline_ms.saturating_sub(self.clock.now_ms());
         if left_ms == 0 {
@@ -246,8 +250,9 @@ impl Neon {
         Ok(Step::setting(&settings))
     }
 
-    /// Finds out whether it was what is set for the call that PostgreSQL refused, and not the statement. What PostgreSQL did not say is nobody's
-    /// fault, and where it is not known what was executed, that remains.
+    /// Finds out whether it was what is set for the call that PostgreSQL refused, and not the
+    /// statement. What PostgreSQL did not say is nobody's fault, and where it is not known what was
+    /// executed, that remains.
     async fn blame_settings(&self, query: &Query<'_>, refusal: Refusal) -> StatementFailure {
         let Refusal { failure, said: Some(_), .. } = refusal else { return refusal.failure };
         if failure.outcome != Execution::Final || !is_of_statement(&failure.error) {

@@ -128,7 +128,8 @@ fn aws_ports(ports: &DriverPorts) -> AwsPorts {
 /// Opens the connector of an adapter.
 ///
 /// # Errors
-/// [`Configuration`](ErrorKind::Configuration) for a connector that the host does not have; else what the driver says of the settings.
+/// [`Configuration`](ErrorKind::Configuration) for a connector that the host does not have; else
+/// what the driver says of the settings.
 pub fn open(connection: Connection, ports: &DriverPorts) -> Result<Rc<dyn Connector>> {
     let Some((_, open)) = DRIVERS.iter().find(|(row, _)| row.name == connection.connector) else {
         let names = DRIVERS.iter().map(|(row, _)| row.name).collect::<Vec<_>>().join(", ");

@@ -1,22 +1,26 @@
 //! `connector: planetscale`: a MySQL database of PlanetScale, over its HTTP API, which is Vitess'.
 //!
-//! In go a statement with `?` for its values, and the values; out come the rows that connector `mysql` has for the same statement. Which
-//! statements are refused, what a value is, what cells are made of and what an error means is decided in one place for both.
+//! In go a statement with `?` for its values, and the values; out come the rows that connector
+//! `mysql` has for the same statement. Which statements are refused, what a value is, what cells
+//! are made of and what an error means is decided in one place for both.
 //!
 //! # Values
 //!
-//! The API takes a text and nothing beside it. So each value is written where its `?` stands, in a form that is nothing but a literal, and ends
-//! nothing that it might stand in: digits, or hexadecimal digits. Module `literal` has the rules.
+//! The API takes a text and nothing beside it. So each value is written where its `?` stands, in a
+//! form that is nothing but a literal, and ends nothing that it might stand in: digits, or
+//! hexadecimal digits. Module `literal` has the rules.
 //!
 //! # Sessions
 //!
-//! What must hold for several statements, a transaction, is in a session: an object that each answer brings, and that the next request takes along.
-//! It is kept as long as the call, and not looked into. A statement of its own is one request without a session.
+//! What must hold for several statements, a transaction, is in a session: an object that each
+//! answer brings, and that the next request takes along. It is kept as long as the call, and not
+//! looked into. A statement of its own is one request without a session.
 //!
 //! # Time
 //!
-//! A `SELECT` tells the server when to end it, by an optimizer hint. What nobody waits for any more, a transaction among them, is ended by the
-//! server when its own limit passes, and is asked to roll back before. Sending again is as in connector `mysql`.
+//! A `SELECT` tells the server when to end it, by an optimizer hint. What nobody waits for any
+//! more, a transaction among them, is ended by the server when its own limit passes, and is asked
+//! to roll back before. Sending again is as in connector `mysql`.
 //!
 //! Protocol: <https://github.com/planetscale/database-js>. Types and errors are those of <https://github.com/vitessio/vitess>.
 
@@ -46,7 +50,8 @@ use crate::{
 use address::PlanetscaleAddress;
 use session::{Api, Session};
 
-/// What the server's limit is rounded up to, in milliseconds: a text of its own for each call would be planned anew.
+/// What the server's limit is rounded up to, in milliseconds: a text of its own for each call would
+/// be planned anew.
 const LIMIT_STEP_MS: u64 = 1000;
 
 /// A database of PlanetScale.
@@ -73,8 +78,8 @@ impl Planetscale {
     /// Reads the settings of an adapter; sends nothing.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is none of PlanetScale's, an unknown option or a wrong value
-    /// of one.
+    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is none of
+    /// PlanetScale's, an unknown option or a wrong value of one.
     pub fn open(connection: &Connection, ports: PlanetscalePorts) -> Result<Self> {
         let address = PlanetscaleAddress::parse(connection.connection_string.expose().trim(), &connection.options)?;
         let PlanetscalePorts { http, clock, random, wait_until } = ports;

@@ -1,39 +1,47 @@
 //! `connector: postgres`: PostgreSQL over TCP, with or without a pooler such as pgbouncer between.
 //!
-//! In go a statement in PostgreSQL's placeholder style (`$1`, `$2`) and its values; out come rows, or the number of rows that it
-//! changed. A call is one statement, and nothing of it is left on the connection: transactions, `SET`, temporary tables, cursors, `LISTEN`
-//! and `COPY` are refused.
+//! In go a statement in PostgreSQL's placeholder style (`$1`, `$2`) and its values; out come rows,
+//! or the number of rows that it changed. A call is one statement, and nothing of it is left on the
+//! connection: transactions, `SET`, temporary tables, cursors, `LISTEN` and `COPY` are refused.
 //!
 //! # One round trip
 //!
-//! A call is one batch of messages that ends with `Sync`: the deadline (`set_config('statement_timeout', …, true)`, which holds for the
-//! batch only), then the statement, unnamed. So nothing has to be kept between two calls, which a pooler would not allow; and a statement
-//! ends at its deadline on the server, too, whoever waits for it. For a read-only adapter the batch stands between `BEGIN READ ONLY` and
-//! `COMMIT`.
+//! A call is one batch of messages that ends with `Sync`: the deadline
+//! (`set_config('statement_timeout', …, true)`, which holds for the batch only), then the
+//! statement, unnamed. So nothing has to be kept between two calls, which a pooler would not allow;
+//! and a statement ends at its deadline on the server, too, whoever waits for it. For a read-only
+//! adapter the batch stands between `BEGIN READ ONLY` and `COMMIT`.
 //!
 //! # Sessions
 //!
-//! What an adapter's `session` sets goes along with the deadline, in the same message and for the same transaction, and its values are bound.
-//! The batch stands between `BEGIN` and `COMMIT` then: a procedure that commits would go on without role and settings, and PostgreSQL refuses
-//! that within a transaction block. What a statement could set for longer than the transaction, or in place of the session, is not sent.
+//! What an adapter's `session` sets goes along with the deadline, in the same message and for the
+//! same transaction, and its values are bound. The batch stands between `BEGIN` and `COMMIT` then:
+//! a procedure that commits would go on without role and settings, and PostgreSQL refuses that
+//! within a transaction block. What a statement could set for longer than the transaction, or in
+//! place of the session, is not sent.
 //!
 //! # Why not tokio-postgres
 //!
-//! It asks for results in the binary form. That form is different for every type, so a type that a driver does not know (an interval, an
-//! address, a range, one of an extension) cannot even be shown; as text, every type can. Messages and SCRAM are those of the same project's
-//! crate `postgres-protocol`; the connection is polled together with its query, so no task runs beside it.
+//! It asks for results in the binary form. That form is different for every type, so a type that a
+//! driver does not know (an interval, an address, a range, one of an extension) cannot even be
+//! shown; as text, every type can. Messages and SCRAM are those of the same project's crate
+//! `postgres-protocol`; the connection is polled together with its query, so no task runs beside
+//! it.
 //!
 //! # Values
 //!
-//! A number or a truth value has the type that PostgreSQL gives to the same when it is written out in the statement: `integer`, `bigint` or
-//! `numeric`, and `boolean`. Everything else is what a literal in quotes would be: its type comes from its place, and without one it is
-//! text. A list becomes an array or a document, whichever the server says that its place takes (module `lists`), `Bytes` a `bytea`. The module `postgres_text` has both directions.
+//! A number or a truth value has the type that PostgreSQL gives to the same when it is written out
+//! in the statement: `integer`, `bigint` or `numeric`, and `boolean`. Everything else is what a
+//! literal in quotes would be: its type comes from its place, and without one it is text. A list
+//! becomes an array or a document, whichever the server says that its place takes (module `lists`),
+//! `Bytes` a `bytea`. The module `postgres_text` has both directions.
 //!
 //! # Time
 //!
-//! What was not executed (no connection, one too many, a deadlock) is sent again up to five times within about three seconds, never past
-//! the deadline. A statement that only reads is sent once more where the connection broke under it. A write whose answer got lost is never
-//! sent again, and its error says that the outcome is not known. A write with a record is sent again.
+//! What was not executed (no connection, one too many, a deadlock) is sent again up to five times
+//! within about three seconds, never past the deadline. A statement that only reads is sent once
+//! more where the connection broke under it. A write whose answer got lost is never sent again, and
+//! its error says that the outcome is not known. A write with a record is sent again.
 //!
 //! Protocol: <https://www.postgresql.org/docs/current/protocol.html>.
 
@@ -85,8 +93,9 @@ impl Postgres {
     /// Reads the settings of an adapter; connects to nothing. `tokens` are for one with `aws_iam`.
     ///
     /// # Errors
-    /// [`Configuration`](millrace_core::ErrorKind::Configuration) for a connection string that is none of PostgreSQL's, an unknown option or a wrong value
-    /// of one, and for `aws_iam` without `tokens` or beside settings that no token fits.
+    /// [`Configuration`](millrace_core::ErrorKind::Configuration) for a connection string that is
+    /// none of PostgreSQL's, an unknown option or a wrong value of one, and for `aws_iam` without
+    /// `tokens` or beside settings that no token fits.
     pub fn open(
         connection: &Connection,
         lifetime: Lifetime,
@@ -122,8 +131,8 @@ impl Postgres {
         self
     }
 
-    /// Does work on a connection, and again where it failed because a list was written for a type that its
-    /// place does not have any more. The work gets the milliseconds that are left.
+    /// Does work on a connection, and again where it failed because a list was written for a type
+    /// that its place does not have any more. The work gets the milliseconds that are left.
     async fn attempt_listed<T>(
         &self,
         query: &Query<'_>,
@@ -178,7 +187,8 @@ connector_over_sessions!(Postgres);
 /// Opens a database over the sockets of a host.
 ///
 /// # Errors
-/// As [`Postgres::open`]; and for an adapter that names certificates to trust, where the host trusts its own list only.
+/// As [`Postgres::open`]; and for an adapter that names certificates to trust, where the host
+/// trusts its own list only.
 pub(crate) fn open(
     connection: &Connection,
     sockets: &Sockets,

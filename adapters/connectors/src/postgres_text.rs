@@ -1,4 +1,5 @@
-//! PostgreSQL's language as text: what the connectors `postgres` and `neon` do alike, whatever carries a statement.
+//! PostgreSQL's language as text: what the connectors `postgres` and `neon` do alike, whatever
+//! carries a statement.
 //!
 //! | | |
 //! |---|---|

@@ -1,17 +1,20 @@
 //! `connector: postgrest`: a PostgreSQL database behind PostgREST, such as Supabase's REST API.
 //!
-//! In goes one request as a document, with its values as leaves; out come rows. Which requests there are for a tool is in the crate `millrace-catalogue`,
-//! and looked at when the app is built and before anything is sent. What becomes of values is in module `request`, what an error means, in module
-//! `failure`; SQLSTATEs mean what they mean in connector [`postgres`](crate::postgres).
+//! In goes one request as a document, with its values as leaves; out come rows. Which requests
+//! there are for a tool is in the crate `millrace-catalogue`, and looked at when the app is built
+//! and before anything is sent. What becomes of values is in module `request`, what an error means,
+//! in module `failure`; SQLSTATEs mean what they mean in connector [`postgres`](crate::postgres).
 //!
 //! # Limits
 //!
-//! One row more than `max_rows` is asked for, so that a larger result is found. A server sends no more rows than its `db-max-rows`, and does not say so:
-//! a result of just so many is refused where more were asked for.
+//! One row more than `max_rows` is asked for, so that a larger result is found. A server sends no
+//! more rows than its `db-max-rows`, and does not say so: a result of just so many is refused where
+//! more were asked for.
 //!
 //! # Time
 //!
-//! As in connector [`libsql`](crate::libsql). PostgREST does not know the deadline, and goes on when nobody waits any more.
+//! As in connector [`libsql`](crate::libsql). PostgREST does not know the deadline, and goes on
+//! when nobody waits any more.
 //!
 //! Protocol: <https://docs.postgrest.org/en/v12/references/api.html>.
 
@@ -36,7 +39,8 @@ use crate::shared::{Effect, Retry, StatementFailure, broken_off, max_response_by
 use address::PostgrestAddress;
 use request::Prepared;
 
-/// What is asked for to see whether the server answers. That there is no such table is an answer, too, which needs no right to any table.
+/// What is asked for to see whether the server answers. That there is no such table is an answer,
+/// too, which needs no right to any table.
 const NO_TABLE: &str = "/millrace_ping?limit=0";
 const ONE_ROW: &str = "application/vnd.pgrst.object+json";
 
@@ -52,7 +56,8 @@ impl Postgrest {
     /// Reads the settings of an adapter; sends nothing.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is no URL, an unknown option or a wrong value of one.
+    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is no URL, an
+    /// unknown option or a wrong value of one.
     pub fn open(connection: &Connection, http: Rc<dyn HttpClient>, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Result<Self> {
         Ok(Self {
             address: PostgrestAddress::parse(connection.connection_string.expose().trim(), &connection.options)?,

@@ -1,23 +1,27 @@
-//! `connector: rds-data`: a cluster of Amazon Aurora PostgreSQL, over the RDS Data API, which is HTTP.
+//! `connector: rds-data`: a cluster of Amazon Aurora PostgreSQL, over the RDS Data API, which is
+//! HTTP.
 //!
-//! In go a statement in PostgreSQL's placeholder style and its values; out come the rows that connector `postgres` has for the same
-//! statement. Which statements are refused, what a value is, how a cell is read and what an error means is decided in one place for both.
+//! In go a statement in PostgreSQL's placeholder style and its values; out come the rows that
+//! connector `postgres` has for the same statement. Which statements are refused, what a value is,
+//! how a cell is read and what an error means is decided in one place for both.
 //!
 //! # Requests
 //!
-//! A statement that reads is one request. All else is a transaction, which is one request to begin it, one that sets what holds for the call (the
-//! deadline, `statement_timeout`; that a read-only adapter only reads; what an adapter's `session` says), one for each statement and one to commit it: until that is
-//! sent nothing has taken effect, whatever got lost.
+//! A statement that reads is one request. All else is a transaction, which is one request to begin
+//! it, one that sets what holds for the call (the deadline, `statement_timeout`; that a read-only
+//! adapter only reads; what an adapter's `session` says), one for each statement and one to commit
+//! it: until that is sent nothing has taken effect, whatever got lost.
 //!
 //! # Types
 //!
-//! Parameters are named, and the API gives each a type by the form of its value: a text is a text, and no date. Module `named` writes the statement, and
-//! where PostgreSQL refuses it because a text is no date, module `types` finds out what it should be.
+//! Parameters are named, and the API gives each a type by the form of its value: a text is a text,
+//! and no date. Module `named` writes the statement, and where PostgreSQL refuses it because a text
+//! is no date, module `types` finds out what it should be.
 //!
 //! # Time
 //!
-//! A cluster that is asleep is waited for: nothing was carried out. A read is sent once more after a broken answer. A write is, too, where the answer that is missing is
-//! not that to the commit.
+//! A cluster that is asleep is waited for: nothing was carried out. A read is sent once more after
+//! a broken answer. A write is, too, where the answer that is missing is not that to the commit.
 //!
 //! Protocol: <https://docs.aws.amazon.com/rdsdataservice/latest/APIReference/Welcome.html>.
 
@@ -74,7 +78,8 @@ const MAX_VALUES: usize = 65_535;
 /// How long a cluster that wakes up is left alone before it is asked again, in milliseconds.
 const WAKING_MS: u64 = 1_000;
 
-/// The table of the records of calls. Of rows, 700 KB are kept: the API sends 1 MB, and bytes as base64.
+/// The table of the records of calls. Of rows, 700 KB are kept: the API sends 1 MB, and bytes as
+/// base64.
 const RECORDS: Records = Records { largest: 700_000, ..postgres_text::RECORDS };
 
 /// A cluster of Aurora.
@@ -105,7 +110,8 @@ struct Statement<'a> {
 /// Why an attempt failed.
 struct Failed {
     refusal: Refusal,
-    /// The statement that PostgreSQL refused because of the types of its values, where these can be found out.
+    /// The statement that PostgreSQL refused because of the types of its values, where these can be
+    /// found out.
     unclear: Option<Unclear>,
 }
 
@@ -115,7 +121,8 @@ struct Unclear {
     params: Vec<Parameter>,
     /// Those that it was sent with.
     known: Option<Types>,
-    /// What was said of it; nothing of a statement that was not sent yet, because it is given a list.
+    /// What was said of it; nothing of a statement that was not sent yet, because it is given a
+    /// list.
     error: Option<Error>,
 }
 
@@ -144,7 +151,8 @@ impl<'a> Statement<'a> {
     /// The author's statement.
     ///
     /// # Errors
-    /// What is refused; and [`Syntax`](ErrorKind::Syntax) for a text without a statement, and for too many values.
+    /// What is refused; and [`Syntax`](ErrorKind::Syntax) for a text without a statement, and for
+    /// too many values.
     fn of_author(text: &'a str, values: &'a [Value], has_session: bool) -> Result<Self> {
         check(RDS_DATA.name, text, has_session)?;
         let mut rest = text;
@@ -165,7 +173,8 @@ impl<'a> Statement<'a> {
     /// As the API takes it.
     ///
     /// # Errors
-    /// [`Syntax`](ErrorKind::Syntax): it has another number of values. [`Data`](ErrorKind::Data) for a list that its place does not take.
+    /// [`Syntax`](ErrorKind::Syntax): it has another number of values. [`Data`](ErrorKind::Data)
+    /// for a list that its place does not take.
     fn body(&self, types: &Types) -> Result<Map<String, Json>> {
         let values = lists::placed(self.values, types.forms.as_deref())?;
         let params: Cow<'_, [Parameter]> = match &values {
@@ -183,8 +192,8 @@ impl RdsData {
     /// Reads the settings of an adapter; sends nothing.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is not the ARN of a cluster, an unknown option, a wrong value of
-    /// one, or missing credentials.
+    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is not the ARN of a
+    /// cluster, an unknown option, a wrong value of one, or missing credentials.
     pub fn open(connection: &Connection, ports: AwsPorts, wait_until: Rc<dyn WaitUntil>) -> Result<Self> {
         let mut options = ServerOptions::gather(&KNOWN, Vec::new(), &connection.options)?;
         let cluster = Cluster::parse(connection.connection_string.expose().trim())?;
@@ -227,7 +236,8 @@ impl RdsData {
         query.access == Access::Read && query.session.is_empty() && !self.read_only
     }
 
-    /// Runs a statement, in the transaction of this name or alone. `is_clear`: its types were found out just before, and stay as they are.
+    /// Runs a statement, in the transaction of this name or alone. `is_clear`: its types were found
+    /// out just before, and stay as they are.
     async fn execute(
         &self,
         query: &Query<'_>,
@@ -237,7 +247,8 @@ impl RdsData {
     ) -> Result<Json, Failed> {
         let known = self.types.of(statement.text, oids(&statement.params), self.api.server.clock.now_ms());
         if known.is_none() && lists::has_lists(statement.values) {
-            // A text that is an array, or JSON, need not fail where it should have been the other one.
+            // A text that is an array, or JSON, need not fail where it should have been the other
+            // one.
             return Err(Failed::unsent(statement));
         }
         let unclear = |error: &Error| Unclear {

@@ -1,31 +1,39 @@
-//! `connector: redis`: a Redis server, or one that speaks its protocol (Valkey, ElastiCache, KeyDB).
+//! `connector: redis`: a Redis server, or one that speaks its protocol (Valkey, ElastiCache,
+//! KeyDB).
 //!
-//! In go the arguments of one command; out come rows. Each value is one argument, whatever characters it has, because the protocol sends the
-//! length of each. What a command may do, and what its reply means, is in the crate `millrace-catalogue`: blocking, administrative and scripting
-//! commands are refused before anything is sent, and so is what changes the connection.
+//! In go the arguments of one command; out come rows. Each value is one argument, whatever
+//! characters it has, because the protocol sends the length of each. What a command may do, and
+//! what its reply means, is in the crate `millrace-catalogue`: blocking, administrative and
+//! scripting commands are refused before anything is sent, and so is what changes the connection.
 //!
 //! # Protocol
 //!
-//! RESP3 where the server has it, else RESP2. What a command's reply means comes from the table of commands, so that one statement has one answer,
-//! whatever is spoken; types that only RESP3 has are read as RESP2 has them, and as `upstash` gives them. Commands of modules are not in the table,
-//! and may reply with something else in RESP3: an adapter that allows one speaks RESP2.
+//! RESP3 where the server has it, else RESP2. What a command's reply means comes from the table of
+//! commands, so that one statement has one answer, whatever is spoken; types that only RESP3 has
+//! are read as RESP2 has them, and as `upstash` gives them. Commands of modules are not in the
+//! table, and may reply with something else in RESP3: an adapter that allows one speaks RESP2.
 //!
-//! `HELLO` goes out together with the login. A connection for one command that needs no login speaks RESP2, which spares a round trip. The isolate
-//! remembers a server that does not know `HELLO`, or with which no connection came about after it.
+//! `HELLO` goes out together with the login. A connection for one command that needs no login
+//! speaks RESP2, which spares a round trip. The isolate remembers a server that does not know
+//! `HELLO`, or with which no connection came about after it.
 //!
 //! # Connections
 //!
-//! As in connector `postgres`: up to `max_connections` of an isolate are logged in once and used again, and looked at before that. A connection on
-//! which anything failed, or whose call was given up, is closed: its reply would be taken for another's. In a Worker, each command has its own.
+//! As in connector `postgres`: up to `max_connections` of an isolate are logged in once and used
+//! again, and looked at before that. A connection on which anything failed, or whose call was given
+//! up, is closed: its reply would be taken for another's. In a Worker, each command has its own.
 //!
-//! Commands that only read share one of these connections, and what many calls ask at the same time goes out together: module `shared_reads`. A
-//! command that may write never shares, so that nothing that happens to another call makes its outcome unknown.
+//! Commands that only read share one of these connections, and what many calls ask at the same time
+//! goes out together: module `shared_reads`. A command that may write never shares, so that nothing
+//! that happens to another call makes its outcome unknown.
 //!
 //! # Time
 //!
-//! Redis knows no deadlines: at the deadline the connection is closed, and the server may still carry the command out. What was not executed (no
-//! connection, a server that loads its data) is sent again up to five times within about three seconds, never past the deadline. A command that
-//! only reads is sent once more after a broken connection. A write whose reply got lost is never sent again, and its error says so.
+//! Redis knows no deadlines: at the deadline the connection is closed, and the server may still
+//! carry the command out. What was not executed (no connection, a server that loads its data) is
+//! sent again up to five times within about three seconds, never past the deadline. A command that
+//! only reads is sent once more after a broken connection. A write whose reply got lost is never
+//! sent again, and its error says so.
 //!
 //! Protocol: <https://redis.io/docs/latest/develop/reference/protocol-spec/>.
 
@@ -93,8 +101,9 @@ impl Redis {
     /// Reads the settings of an adapter; connects to nothing.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is none of Redis', an unknown option or a wrong value of one, and
-    /// for an adapter that names certificates to trust where the host trusts its own list only.
+    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is none of Redis',
+    /// an unknown option or a wrong value of one, and for an adapter that names certificates to
+    /// trust where the host trusts its own list only.
     pub fn open(connection: &Connection, sockets: &Sockets, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Result<Self> {
         let (address, settings) = settings::read(connection.connection_string.expose().trim(), &connection.options)?;
         if !sockets.own_roots && address.roots != Roots::Host {
@@ -145,7 +154,8 @@ impl Redis {
             Some(reads) => self.together(reads, sent).await,
             None => Ok(None),
         };
-        // What goes wrong with a connection that is shared may be because of another call: the next attempt does not depend on any.
+        // What goes wrong with a connection that is shared may be because of another call: the next
+        // attempt does not depend on any.
         let shared = shared.inspect_err(|_| may_share.set(false))?;
         let reply = match shared {
             Some(reply) => reply,
@@ -204,7 +214,8 @@ impl Redis {
             LoginError::Refused(words) => self.not_let_in(prepared, &words),
             LoginError::Failed(error) => match error.kind {
                 ErrorKind::Unavailable => StatementFailure::not_executed(error),
-                // It took all of the time that there is for a connection. The command was not sent, so that nothing about it is unknown.
+                // It took all of the time that there is for a connection. The command was not sent,
+                // so that nothing about it is unknown.
                 ErrorKind::TimedOut => StatementFailure::last(Error { kind: ErrorKind::Unavailable, ..error }),
                 _ => StatementFailure::last(error),
             },

@@ -1,4 +1,5 @@
-//! Commands of Redis: what the connectors `redis` and `upstash` do alike, whatever carries a command.
+//! Commands of Redis: what the connectors `redis` and `upstash` do alike, whatever carries a
+//! command.
 //!
 //! | | |
 //! |---|---|

@@ -87,7 +87,8 @@ pub(crate) fn is_loopback(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// A query of a driver's own, which reads at most one small row: no caller's, so nothing of a session is set.
+/// A query of a driver's own, which reads at most one small row: no caller's, so nothing of a
+/// session is set.
 pub(crate) const fn own_query(text: &'static str, deadline_ms: u64) -> Query<'static> {
     Query::reading(Command::Statement { text, values: &[] }, deadline_ms, 1, 64)
 }

@@ -20,7 +20,8 @@ pub struct Sockets {
 pub enum Lifetime {
     /// As long as their isolate.
     Isolate,
-    /// As long as a call: where a socket cannot outlive the request that opened it. `max_connections` means nothing then: a call that
-    /// waited for another request's would be woken by that request, and what it did then would be taken for that one's.
+    /// As long as a call: where a socket cannot outlive the request that opened it.
+    /// `max_connections` means nothing then: a call that waited for another request's would be
+    /// woken by that request, and what it did then would be taken for that one's.
     Call,
 }

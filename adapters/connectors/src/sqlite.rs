@@ -1,35 +1,42 @@
 //! `connector: sqlite`: the embedded engine, on a file or in memory.
 //!
-//! In go a statement in SQLite's placeholder style (`?1`, `?2`) and its values; out come rows, or the number of rows that
-//! it changed. Nothing else of SQLite can be reached: a query is exactly one statement, and `ATTACH`, transactions, temporary
-//! objects, extensions and every `PRAGMA` that is not a mere question are refused.
+//! In go a statement in SQLite's placeholder style (`?1`, `?2`) and its values; out come rows, or
+//! the number of rows that it changed. Nothing else of SQLite can be reached: a query is exactly
+//! one statement, and `ATTACH`, transactions, temporary objects, extensions and every `PRAGMA` that
+//! is not a mere question are refused.
 //!
 //! # Why rusqlite
 //!
-//! It offers a progress handler, `sqlite3_limit`, the authorizer and cached statements through a safe interface. So a
-//! running statement ends at its deadline on the isolate's own thread, which the crate `libsql` does not offer: there the statement runs
-//! on, and only the waiting ends.
+//! It offers a progress handler, `sqlite3_limit`, the authorizer and cached statements through a
+//! safe interface. So a running statement ends at its deadline on the isolate's own thread, which
+//! the crate `libsql` does not offer: there the statement runs on, and only the waiting ends.
 //!
 //! # Time
 //!
-//! A statement runs on the isolate's thread and is not awaited: SQLite is fast, and the deadline bounds what is not. While it runs, the host is asked
-//! every 10 ms whether the caller is still there; without one the statement ends. A locked
-//! database *is* awaited: the statement is tried again after 1, 2, 4, … 32 ms, and other calls of the isolate go on
-//! meanwhile. This is safe for statements that write, too: one that met a lock has changed nothing.
+//! A statement runs on the isolate's thread and is not awaited: SQLite is fast, and the deadline
+//! bounds what is not. While it runs, the host is asked every 10 ms whether the caller is still
+//! there; without one the statement ends. A locked database *is* awaited: the statement is tried
+//! again after 1, 2, 4, … 32 ms, and other calls of the isolate go on meanwhile. This is safe for
+//! statements that write, too: one that met a lock has changed nothing.
 //!
 //! # Values
 //!
-//! SQLite has integers, reals, text and blobs, and no booleans, decimals or dates. Going in: `Bool` is 0 or 1; `Decimal`, `Timestamp` and a
-//! `U64` beyond `i64` are text; `Json` and `Array` are JSON text, for `json_each(?1)`; a NaN is `NULL`. Coming out: a column declared
-//! `BOOLEAN` gives the integer that is stored, and text that is not UTF-8 comes as bytes, because nothing else keeps it whole.
+//! SQLite has integers, reals, text and blobs, and no booleans, decimals or dates. Going in: `Bool`
+//! is 0 or 1; `Decimal`, `Timestamp` and a `U64` beyond `i64` are text; `Json` and `Array` are JSON
+//! text, for `json_each(?1)`; a NaN is `NULL`. Coming out: a column declared `BOOLEAN` gives the
+//! integer that is stored, and text that is not UTF-8 comes as bytes, because nothing else keeps it
+//! whole.
 //!
-//! One text or blob may have 8 MiB; a longer one is refused. A pattern of `LIKE` and `GLOB` may have 1,000 bytes.
+//! One text or blob may have 8 MiB; a longer one is refused. A pattern of `LIKE` and `GLOB` may
+//! have 1,000 bytes.
 //!
 //! # Files
 //!
-//! A file that does not exist is made from the adapter's `seed`, whole or not at all; without one it is an error. A file that
-//! is replaced or removed is noticed within a second, and a connection that failed is opened anew at the next call. A database in WAL mode
-//! inside a folder that cannot be written, such as a Lambda package, opens with `file:shop.db?immutable=1` and `read_only: true`.
+//! A file that does not exist is made from the adapter's `seed`, whole or not at all; without one
+//! it is an error. A file that is replaced or removed is noticed within a second, and a connection
+//! that failed is opened anew at the next call. A database in WAL mode inside a folder that cannot
+//! be written, such as a Lambda package, opens with `file:shop.db?immutable=1` and
+//! `read_only: true`.
 //!
 //! # Options
 //!
@@ -42,9 +49,11 @@
 //! | `like_uses_index` | `false` | `LIKE` and `GLOB` are SQLite's own, which look up a prefix in an index, and take patterns of 50 bytes only |
 //! | `statement_cache` | `128` | how many prepared statements are kept, 8 MiB of them at most |
 //!
-//! `seed`, `read_only`, `timeout` and `max_rows` are options of every adapter and come as fields of their own.
+//! `seed`, `read_only`, `timeout` and `max_rows` are options of every adapter and come as fields of
+//! their own.
 //!
-//! Protocol: <https://sqlite.org/c3ref/intro.html>. Guarded as <https://sqlite.org/security.html> advises.
+//! Protocol: <https://sqlite.org/c3ref/intro.html>. Guarded as <https://sqlite.org/security.html>
+//! advises.
 
 mod authorizer;
 mod deadline;
@@ -99,13 +108,14 @@ pub struct Sqlite {
 impl Sqlite {
     /// Reads the settings of an adapter; touches no file.
     ///
-    /// The connection string is a path, `file:` URI, `sqlite:path`, `sqlite://path` or `:memory:`. A relative path starts at `base`. The
-    /// URIs may carry `?mode=ro|rw|rwc|memory`, `cache=private` and, for a database that is only read, `immutable=1`. A database in memory
+    /// The connection string is a path, `file:` URI, `sqlite:path`, `sqlite://path` or `:memory:`.
+    /// A relative path starts at `base`. The URIs may carry `?mode=ro|rw|rwc|memory`,
+    /// `cache=private` and, for a database that is only read, `immutable=1`. A database in memory
     /// belongs to one isolate and is gone with it.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) for a connection string of another database, an unknown option or a wrong
-    /// value of one.
+    /// [`Configuration`](ErrorKind::Configuration) for a connection string of another database, an
+    /// unknown option or a wrong value of one.
     pub fn open(connection: Connection, base: &Path, clock: Rc<dyn Clock>) -> Result<Self> {
         let location = Location::parse(connection.connection_string.expose(), base)?.shown_as(&connection.shown, base);
         let read_only = connection.read_only || location.read_only;
@@ -149,7 +159,8 @@ impl Sqlite {
         }
     }
 
-    /// Does `work` once, opening the database where it is not open, and closing it after a failure that may be the connection's.
+    /// Does `work` once, opening the database where it is not open, and closing it after a failure
+    /// that may be the connection's.
     fn attempt<T>(&self, now_ms: u64, until: &Until<'_>, work: impl Fn(&mut Session) -> Result<T>) -> Result<T> {
         let mut slot = self.session.borrow_mut();
         if slot.as_mut().is_some_and(|session| !session.is_current(now_ms)) {
@@ -179,8 +190,8 @@ impl SessionDriver for Sqlite {
 
     fn check(&self, text: &str, _values: &[Value], query: &Query<'_>, place: StatementPlace) -> Result<StatementNotes> {
         query.without_session(SQLITE.name)?;
-        // Some of what is refused is refused at its first step only, where the transaction would hide why. By itself, the authorizer
-        // sees it.
+        // Some of what is refused is refused at its first step only, where the transaction would
+        // hide why. By itself, the authorizer sees it.
         if place != StatementPlace::Alone {
             check(text, SQLITE.name)?;
         }

@@ -1,4 +1,5 @@
-//! SQLite's language as text: what every driver of its dialect does with a statement and its values, wherever the database is.
+//! SQLite's language as text: what every driver of its dialect does with a statement and its
+//! values, wherever the database is.
 //!
 //! | | |
 //! |---|---|
@@ -10,8 +11,8 @@
 //! | [`description`] | what the declared types of columns say |
 //! | [`records`] | the table of the records of calls |
 //!
-//! The embedded engine asks its authorizer instead of [`check`], which sees more than words; the rules are the same, and one table of
-//! statements tests all drivers.
+//! The embedded engine asks its authorizer instead of [`check`], which sees more than words; the
+//! rules are the same, and one table of statements tests all drivers.
 
 mod bound;
 #[cfg(feature = "describe")]

@@ -1,13 +1,15 @@
 //! `connector: upstash`: a Redis database of Upstash, or of a server with its REST API, over HTTP.
 //!
-//! In go the arguments of one command, as a JSON array in the body of a `POST`; out come the rows that connector `redis` has for the same command.
-//! What a command may do, and what its reply means, is decided in one place for both.
+//! In go the arguments of one command, as a JSON array in the body of a `POST`; out come the rows
+//! that connector `redis` has for the same command. What a command may do, and what its reply
+//! means, is decided in one place for both.
 //!
 //! # Values
 //!
-//! Replies are asked for in base64 (`Upstash-Encoding`), so that bytes that are not UTF-8 arrive whole; only the word `OK` and numbers come as they are.
-//! A server that ignores the header cannot be understood, and is an error. Arguments are JSON, which has no bytes: an argument that is not UTF-8 is
-//! refused.
+//! Replies are asked for in base64 (`Upstash-Encoding`), so that bytes that are not UTF-8 arrive
+//! whole; only the word `OK` and numbers come as they are. A server that ignores the header cannot
+//! be understood, and is an error. Arguments are JSON, which has no bytes: an argument that is not
+//! UTF-8 is refused.
 //!
 //! # Time
 //!
@@ -49,8 +51,8 @@ impl Upstash {
     /// Reads the settings of an adapter; sends nothing.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is no URL, a missing token, an unknown option or a wrong value of
-    /// one.
+    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is no URL, a
+    /// missing token, an unknown option or a wrong value of one.
     pub fn open(connection: &Connection, http: Rc<dyn HttpClient>, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Result<Self> {
         Ok(Self {
             address: UpstashAddress::parse(connection.connection_string.expose().trim(), &connection.options)?,

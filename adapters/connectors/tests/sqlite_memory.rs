@@ -1,4 +1,5 @@
-//! The memory of one isolate with the connector `sqlite`: a process of its own, because that is what is measured.
+//! The memory of one isolate with the connector `sqlite`: a process of its own, because that is
+//! what is measured.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that fails says so by a panic")]
 #![cfg(target_os = "linux")]

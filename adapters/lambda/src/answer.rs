@@ -1,10 +1,13 @@
 //! A response of the core → what the front end takes.
 //!
-//! Nothing is refused but what is too long: Lambda lets 6,291,556 bytes of JSON through, and an invocation whose answer is longer fails
-//! without a word to the caller. Such an answer is replaced by one that says so.
+//! Nothing is refused but what is too long: Lambda lets 6,291,556 bytes of JSON through, and an
+//! invocation whose answer is longer fails without a word to the caller. Such an answer is replaced
+//! by one that says so.
 //!
-//! Protocol: [function URL and HTTP API](https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html#urls-response-payload),
-//! [REST API](https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html#api-gateway-simple-proxy-for-lambda-output-format),
+//! Protocol: [function URL and HTTP
+//! API](https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html#urls-response-payload),
+//! [REST
+//! API](https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html#api-gateway-simple-proxy-for-lambda-output-format),
 //! [ALB](https://docs.aws.amazon.com/elasticloadbalancing/latest/application/lambda-functions.html#respond-to-load-balancer).
 
 use std::{

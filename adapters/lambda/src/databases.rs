@@ -1,8 +1,9 @@
 //! Where SQLite's files are on Lambda.
 //!
-//! The package cannot be written to. A database that is only read is opened where it lies, below `data` of the package. One that is written
-//! is copied to the temporary folder first, with all that lies there: what is written is seen by this execution environment only, and lost
-//! with it. A path that is absolute (`/mnt/…` of a file system that is mounted) is left alone.
+//! The package cannot be written to. A database that is only read is opened where it lies, below
+//! `data` of the package. One that is written is copied to the temporary folder first, with all
+//! that lies there: what is written is seen by this execution environment only, and lost with it. A
+//! path that is absolute (`/mnt/…` of a file system that is mounted) is left alone.
 
 use std::{
     fs, io,
@@ -57,7 +58,8 @@ impl Connectors for Databases {
     }
 }
 
-/// Copies what is not there yet: a process that starts again in the same environment finds what the one before has written.
+/// Copies what is not there yet: a process that starts again in the same environment finds what the
+/// one before has written.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     copy_files(from, to, &|from, to| {
         if to.exists() {

@@ -1,14 +1,17 @@
 //! An invocation's event → a request of the core, and the form that its answer must have.
 //!
-//! In comes the JSON of a function URL, of an API Gateway (HTTP API in both payload formats, REST API) or of an Application Load Balancer.
-//! Out come a [`SendRequest`] and a [`Form`]. An event of another shape is refused with what it is not; a body that is not the base64 that it says
-//! to be is left for the caller to be told.
+//! In comes the JSON of a function URL, of an API Gateway (HTTP API in both payload formats, REST
+//! API) or of an Application Load Balancer. Out come a [`SendRequest`] and a [`Form`]. An event of
+//! another shape is refused with what it is not; a body that is not the base64 that it says to be
+//! is left for the caller to be told.
 //!
-//! Why not the types of `lambda_http`: they try one event after the other, drop all but the last of a header field that stands more than
-//! once, and panic at broken base64 and at a path that is not a URI.
+//! Why not the types of `lambda_http`: they try one event after the other, drop all but the last of
+//! a header field that stands more than once, and panic at broken base64 and at a path that is not
+//! a URI.
 //!
-//! Protocol: [function URL and HTTP API](https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html#urls-payloads),
-//! [REST API](https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html#api-gateway-simple-proxy-for-lambda-input-format),
+//! Protocol: [function URL and HTTP
+//! API](https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html#urls-payloads), [REST
+//! API](https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html#api-gateway-simple-proxy-for-lambda-input-format),
 //! [ALB](https://docs.aws.amazon.com/elasticloadbalancing/latest/application/lambda-functions.html#receive-event-from-load-balancer).
 
 use std::collections::BTreeMap;
@@ -74,7 +77,8 @@ struct Http {
     method: String,
 }
 
-/// Reads an event. `body_limit` is the longest body in bytes; `base_path` is cut off the front of paths (`/v1`, or nothing).
+/// Reads an event. `body_limit` is the longest body in bytes; `base_path` is cut off the front of
+/// paths (`/v1`, or nothing).
 ///
 /// # Errors
 /// Says that it is none of the events above, and why.
@@ -135,7 +139,8 @@ fn body(text: String, is_base64: bool, limit: usize) -> Option<Body> {
     Some(if bytes.len() > limit { Body::TooLarge } else { Body::Whole(bytes) })
 }
 
-/// The path without the stage's name. An HTTP API always puts it in front; a REST API only where `requestContext.path` is the same.
+/// The path without the stage's name. An HTTP API always puts it in front; a REST API only where
+/// `requestContext.path` is the same.
 fn without_stage<'p>(path: &'p str, form: Form, context: Option<&RequestContext>) -> &'p str {
     let Some(stage) = context.and_then(|context| context.stage.as_deref()).filter(|stage| *stage != "$default" && !stage.is_empty()) else {
         return path;

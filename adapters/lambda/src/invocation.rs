@@ -1,4 +1,5 @@
-//! Invocation → answer: reads the event, has an isolate answer it in time, and writes the answer as the front end takes it.
+//! Invocation → answer: reads the event, has an isolate answer it in time, and writes the answer as
+//! the front end takes it.
 
 use std::{pin::Pin, sync::Arc, time::Duration};
 
@@ -16,8 +17,8 @@ use crate::{
     stuck::CallWatch,
 };
 
-/// The longest time that is kept back at the end of an invocation, in milliseconds: the core gets all but two of these, and what it does
-/// not answer by then is answered after one of them.
+/// The longest time that is kept back at the end of an invocation, in milliseconds: the core gets
+/// all but two of these, and what it does not answer by then is answered after one of them.
 const MARGIN_MS: u64 = 200;
 
 /// Whatever is below, in milliseconds since the Unix epoch, is no time of an invocation: it was in 2001.
@@ -131,7 +132,8 @@ fn streamed(answer: BufferedResponse, events: Option<(Events, CallWatch)>, settl
     StreamResponse { metadata_prelude: prelude, stream }
 }
 
-/// When an invocation ends, in milliseconds since the Unix epoch. `cargo lambda` gives a duration where Lambda gives a time.
+/// When an invocation ends, in milliseconds since the Unix epoch. `cargo lambda` gives a duration
+/// where Lambda gives a time.
 fn end_ms(deadline_ms: u64, now_ms: u64) -> u64 {
     if deadline_ms < LEAST_TIME_MS { now_ms.saturating_add(deadline_ms) } else { deadline_ms }
 }

@@ -1,8 +1,10 @@
 //! The isolates, and who gets which call.
 //!
-//! A Lambda works on one invocation at a time, so it has one isolate. With managed concurrency it has one for each processor, and a call
-//! goes to the one with the fewest. In goes a [`SendRequest`] with a deadline, out comes an [`BufferedResponse`], always: an isolate that does not answer in
-//! time is answered for. What the core wants done after a response goes on in the isolate; [`Reply::settled`] says when it is done.
+//! A Lambda works on one invocation at a time, so it has one isolate. With managed concurrency it
+//! has one for each processor, and a call goes to the one with the fewest. In goes a
+//! [`SendRequest`] with a deadline, out comes an [`BufferedResponse`], always: an isolate that does
+//! not answer in time is answered for. What the core wants done after a response goes on in the
+//! isolate; [`Reply::settled`] says when it is done.
 
 use std::{
     io,
@@ -105,8 +107,8 @@ impl Isolates {
         (0..count.max(1)).map(start).collect::<io::Result<_>>().map(Self)
     }
 
-    /// Has a call answered by the isolate with the fewest, within a time. Where that is over and the isolate is not free, it is stuck;
-    /// where it is free, the call is late.
+    /// Has a call answered by the isolate with the fewest, within a time. Where that is over and
+    /// the isolate is not free, it is stuck; where it is free, the call is late.
     pub(crate) async fn answer(&self, call: SendRequest, deadline_ms: u64, within: Duration) -> CallResult {
         // One that is stuck gets calls only where there is no other: they are answered for.
         let burden = |member: &&Member| (member.watched.is_stuck(), member.calls.load(Ordering::Relaxed));
@@ -127,7 +129,8 @@ impl Isolates {
     }
 }
 
-/// How long a call holds its isolate past its deadline, in milliseconds, where the invocation's time is over.
+/// How long a call holds its isolate past its deadline, in milliseconds, where the invocation's
+/// time is over.
 const SHORTLY_MS: u64 = 50;
 
 /// A call's place, given back when it is dropped.
@@ -190,7 +193,8 @@ async fn work(endpoint: Rc<Endpoint>, tasks: Tasks, watched: CallWatch, streams:
     let mut answered = pin!(AssertUnwindSafe(answered).catch_unwind());
     let outcome = tokio::select! {
         outcome = answered.as_mut() => outcome,
-        // Somebody else has answered; whatever observes the end of the call is told of it all the same.
+        // Somebody else has answered; whatever observes the end of the call is told of it all the
+        // same.
         () = reply.closed() => {
             cancel.trip();
             return finish(answered.map(drop)).await;
@@ -217,7 +221,8 @@ async fn work(endpoint: Rc<Endpoint>, tasks: Tasks, watched: CallWatch, streams:
     }
 }
 
-/// How long a call may take that is cancelled because nobody waits for its answer. Whatever observes the end of a call has five seconds.
+/// How long a call may take that is cancelled because nobody waits for its answer. Whatever
+/// observes the end of a call has five seconds.
 const CANCELLED_TIME: Duration = Duration::from_secs(6);
 
 /// Waits for the end of a call that is cancelled.

@@ -1,7 +1,9 @@
 //! `bootstrap`: the app as an AWS Lambda function.
 //!
-//! In come invocations of the [Runtime API](https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html), out go answers. The binary
-//! holds no app: it reads `app.bundle` beside itself, so one binary serves every app. In the order of the data:
+//! In come invocations of the [Runtime
+//! API](https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html), out go answers. The binary
+//! holds no app: it reads `app.bundle` beside itself, so one binary serves every app. In the order
+//! of the data:
 //!
 //! - [`event`]: an invocation's event → a request of the core;
 //! - [`invocation`]: the invocation's time, and who answers when;
@@ -161,7 +163,8 @@ fn base_path() -> Result<String, Error> {
     Ok(path.to_owned())
 }
 
-/// Tells Lambda why the function cannot start; the operator sees it in the answer of the first invocation, too.
+/// Tells Lambda why the function cannot start; the operator sees it in the answer of the first
+/// invocation, too.
 async fn report(error: &Error) {
     let body = serde_json::json!({ "errorType": "Millrace.Start", "errorMessage": error.to_string() }).to_string();
     let request = http::Request::post("/2018-06-01/runtime/init/error")

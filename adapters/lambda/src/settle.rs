@@ -1,10 +1,11 @@
 //! What goes on after an answer (storing in caches) ends before the environment freezes.
 //!
-//! Lambda hands an answer on as soon as it is posted, and freezes the environment when the runtime asks for the next invocation. So the
-//! caller waits for nothing here; only the next invocation does. With managed concurrency nothing freezes, and nothing is waited for.
+//! Lambda hands an answer on as soon as it is posted, and freezes the environment when the runtime
+//! asks for the next invocation. So the caller waits for nothing here; only the next invocation
+//! does. With managed concurrency nothing freezes, and nothing is waited for.
 //!
-//! An environment with an isolate that is stuck asks for no invocation any more: once every answer on its way is posted, the process ends,
-//! and Lambda starts another one for the next invocation.
+//! An environment with an isolate that is stuck asks for no invocation any more: once every answer
+//! on its way is posted, the process ends, and Lambda starts another one for the next invocation.
 
 use std::{
     future::Future,
@@ -22,7 +23,8 @@ use lambda_runtime::{Error, LambdaInvocation};
 use tokio::sync::oneshot;
 use tower::{Layer, Service};
 
-/// Work that is not done yet, and when to stop waiting for it, in milliseconds since the Unix epoch.
+/// Work that is not done yet, and when to stop waiting for it, in milliseconds since the Unix
+/// epoch.
 struct PendingWork {
     settled: oneshot::Receiver<()>,
     until_ms: u64,
@@ -115,7 +117,8 @@ where
         Box::pin(async move {
             let posted = posted.await;
             drop(answering);
-            // Also where the answer could not be posted: what observes the end of the call is still to be told.
+            // Also where the answer could not be posted: what observes the end of the call is still
+            // to be told.
             settling.settle().await;
             posted
         })

@@ -1,11 +1,14 @@
 //! Streamed answers → the Runtime API.
 //!
-//! `lambda_runtime` writes a streamed answer in three parts on a connection with Nagle's algorithm: the second waits until the first is
-//! acknowledged, which the other side delays by some 40 ms, for every answer. It takes no client of ours. So where answers are streamed,
-//! this layer stands in the place of what it would post them with: a connection without that delay, and everything that is there at first
-//! in one part. Buffered answers are one part in any case, and stay with `lambda_runtime`.
+//! `lambda_runtime` writes a streamed answer in three parts on a connection with Nagle's algorithm:
+//! the second waits until the first is acknowledged, which the other side delays by some 40 ms, for
+//! every answer. It takes no client of ours. So where answers are streamed, this layer stands in
+//! the place of what it would post them with: a connection without that delay, and everything that
+//! is there at first in one part. Buffered answers are one part in any case, and stay with
+//! `lambda_runtime`.
 //!
-//! Protocol: [response streaming](https://docs.aws.amazon.com/lambda/latest/dg/runtimes-custom.html#runtimes-custom-response-streaming).
+//! Protocol: [response
+//! streaming](https://docs.aws.amazon.com/lambda/latest/dg/runtimes-custom.html#runtimes-custom-response-streaming).
 
 use std::{
     future::Future,
@@ -35,7 +38,8 @@ use crate::invocation::{Chunks, InvocationHandler};
 const DELIMITER: [u8; 8] = [0; 8];
 /// What is collected for the first part, in bytes; a body that is whole is never cut.
 const FIRST_PART: usize = 64 << 10;
-/// The header field by which the Runtime API knows an attempt to answer an invocation from a later one.
+/// The header field by which the Runtime API knows an attempt to answer an invocation from a later
+/// one.
 const INVOCATION_ID: &str = "lambda-runtime-invocation-id";
 /// The fields behind a body that broke off.
 const ERROR_TYPE: &str = "lambda-runtime-function-error-type";
@@ -135,7 +139,8 @@ impl Answering {
     }
 }
 
-/// The request that posts a stream. What is there already goes out with its head, which is all of most answers.
+/// The request that posts a stream. What is there already goes out with its head, which is all of
+/// most answers.
 fn streamed(place: &str, StreamResponse { metadata_prelude, mut stream }: StreamResponse<Chunks>) -> Result<Request<Body>, Error> {
     let mut first = head(metadata_prelude)?;
     // As far as nothing has to be waited for.
@@ -178,7 +183,8 @@ fn head(mut prelude: MetadataPrelude) -> Result<BytesMut, Error> {
     Ok(bytes)
 }
 
-/// Sends the first part and the rest of a stream as it comes. Where nobody takes it any more, the stream is dropped, which ends its call.
+/// Sends the first part and the rest of a stream as it comes. Where nobody takes it any more, the
+/// stream is dropped, which ends its call.
 async fn send(mut sender: Sender, first: Bytes, mut rest: Chunks) {
     if sender.send_data(first).await.is_err() {
         return;

@@ -1,8 +1,9 @@
 //! What an isolate works on, and whether it is stuck in it.
 //!
-//! An isolate is a thread of its own, so the thread that talks with Lambda goes on whatever an isolate does. A call that is past its
-//! deadline, and that has held its isolate all the while since, will not end: one function of SQLite, or one built-in of the script engine,
-//! cannot be stopped. It is answered for, and the environment is given up after that.
+//! An isolate is a thread of its own, so the thread that talks with Lambda goes on whatever an
+//! isolate does. A call that is past its deadline, and that has held its isolate all the while
+//! since, will not end: one function of SQLite, or one built-in of the script engine, cannot be
+//! stopped. It is answered for, and the environment is given up after that.
 
 use std::{
     rc::Rc,
@@ -54,7 +55,8 @@ impl CallWatch {
         }
     }
 
-    /// The call that has been past its deadline, and has held the isolate, for so many milliseconds.
+    /// The call that has been past its deadline, and has held the isolate, for so many
+    /// milliseconds.
     pub(crate) fn overdue(&self, limit_ms: u64) -> Option<HeldCall> {
         let now_ms = now_ms();
         let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);

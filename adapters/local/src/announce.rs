@@ -1,4 +1,5 @@
-//! What `dev` says when it is ready: the address, the tools, a line to try, and where the databases are.
+//! What `dev` says when it is ready: the address, the tools, a line to try, and where the databases
+//! are.
 
 use std::{
     net::SocketAddr,
@@ -69,10 +70,12 @@ impl Announcement {
     }
 }
 
-/// Makes the databases that have a seed and do not exist yet, and says where each embedded database is.
+/// Makes the databases that have a seed and do not exist yet, and says where each embedded database
+/// is.
 ///
 /// # Errors
-/// A thread cannot be started. A database that cannot be made is a line that says so: the tools that need it say the same.
+/// A thread cannot be started. A database that cannot be made is a line that says so: the tools
+/// that need it say the same.
 pub(crate) fn databases(app: &App, folder: &Path, variables: &Variables) -> CommandResult<Vec<String>> {
     let mut lines = Vec::new();
     for (index, adapter) in app.adapters.iter().enumerate().filter(|(_, adapter)| app::is_file(adapter)) {
@@ -94,7 +97,8 @@ pub(crate) fn databases(app: &App, folder: &Path, variables: &Variables) -> Comm
     Ok(lines)
 }
 
-/// The databases that an earlier version of their seed created. A change of a seed reaches no database that is there.
+/// The databases that an earlier version of their seed created. A change of a seed reaches no
+/// database that is there.
 pub(crate) fn outdated(app: &App, folder: &Path, variables: &Variables, seeds: &[Seed]) -> Vec<String> {
     let files = app.adapters.iter().filter(|adapter| app::is_file(adapter)).filter_map(|adapter| {
         let seed = adapter.seed.as_deref()?;
@@ -149,7 +153,8 @@ fn description(tool: &Tool) -> String {
     descriptor["description"].as_str().and_then(|text| text.lines().next()).unwrap_or_default().to_owned()
 }
 
-/// A `tools/call` of the tool that is easiest to call: no credentials, values that its author gave, something to fill in.
+/// A `tools/call` of the tool that is easiest to call: no credentials, values that its author gave,
+/// something to fill in.
 fn attempt(app: &App) -> Option<Json> {
     let candidates = app.tools.iter().filter(|tool| tool.auth.is_none()).map(|tool| (tool, arguments(tool)));
     let (tool, (arguments, _)) = candidates.min_by_key(|(tool, (arguments, guessed))| {

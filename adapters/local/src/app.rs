@@ -97,7 +97,8 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// The variables that an app in a folder sees: the process's, and those of the folder's `.env` file.
+/// The variables that an app in a folder sees: the process's, and those of the folder's `.env`
+/// file.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -116,7 +117,8 @@ pub(crate) fn note_missing(app: &App, variables: &Variables, base: &Path) -> Com
     Ok(())
 }
 
-/// The cache that the variables ask for. The store of secrets is looked at, too, so that a mistake is told at the start.
+/// The cache that the variables ask for. The store of secrets is looked at, too, so that a mistake
+/// is told at the start.
 ///
 /// # Errors
 /// They ask for one of them in a wrong way.

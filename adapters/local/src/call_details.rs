@@ -1,8 +1,10 @@
-//! What the log of `dev` says of a call that failed, and how long each stage of a call took, for the page from which the call was made.
+//! What the log of `dev` says of a call that failed, and how long each stage of a call took, for
+//! the page from which the call was made.
 //!
-//! A fault has words for its caller, and others for the operator: where a script threw, what the database said. A request of the
-//! page is answered like that of any client, and the second kind goes with the answer, with the times of the stages: in a header field, or
-//! as an event after the last one. The times of all other calls go to the [`CallLog`].
+//! A fault has words for its caller, and others for the operator: where a script threw, what the
+//! database said. A request of the page is answered like that of any client, and the second kind
+//! goes with the answer, with the times of the stages: in a header field, or as an event after the
+//! last one. The times of all other calls go to the [`CallLog`].
 
 use std::{
     cell::{Cell, RefCell},
@@ -82,8 +84,8 @@ impl CallDetails {
 }
 
 impl RequestDetails {
-    /// `{ "log", "calls": [{ "tool", "at", "us", "steps": [{ "name", "isEntry", "at", "us" }] }] }`, times in microseconds; `None` where
-    /// the request called nothing.
+    /// `{ "log", "calls": [{ "tool", "at", "us", "steps": [{ "name", "isEntry", "at", "us" }] }] }`,
+    /// times in microseconds; `None` where the request called nothing.
     fn taken(&self) -> Option<Json> {
         let mut log = self.log.take().join("\n");
         log.truncate(log.floor_char_boundary(MAX_LOG_BYTES));

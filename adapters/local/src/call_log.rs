@@ -1,8 +1,9 @@
-//! The last calls of other clients, for the page of `dev`: what was called, how it ended, and how long each stage took. It holds names and
-//! times, and no value.
+//! The last calls of other clients, for the page of `dev`: what was called, how it ended, and how
+//! long each stage took. It holds names and times, and no value.
 //!
-//! Whichever isolate answers the page knows the calls of all. Isolates that are threads share a list. Isolates that are processes share a file
-//! in memory, in which each has a region of its own; a record that is read while it is written over is left out, which its hash tells.
+//! Whichever isolate answers the page knows the calls of all. Isolates that are threads share a
+//! list. Isolates that are processes share a file in memory, in which each has a region of its own;
+//! a record that is read while it is written over is left out, which its hash tells.
 
 use std::{
     collections::VecDeque,

@@ -1,7 +1,8 @@
-//! The certificate that `dev` and `serve` do TLS with: two files, read at the start and again when they change.
+//! The certificate that `dev` and `serve` do TLS with: two files, read at the start and again when
+//! they change.
 //!
-//! They are looked at every second, by their bytes: that also finds a changed symbolic link, as Kubernetes exchanges secrets, and works
-//! on every file system.
+//! They are looked at every second, by their bytes: that also finds a changed symbolic link, as
+//! Kubernetes exchanges secrets, and works on every file system.
 
 use std::{
     fs::File,
@@ -63,8 +64,8 @@ impl CertificateFiles {
         Ok((pem, tls))
     }
 
-    /// Has `replace` called with each new content that can be used, from a thread of its own. One that cannot be used is logged once, and
-    /// changes nothing.
+    /// Has `replace` called with each new content that can be used, from a thread of its own. One
+    /// that cannot be used is logged once, and changes nothing.
     ///
     /// # Errors
     /// There is no thread.

@@ -10,7 +10,8 @@ use crate::clients::Client;
 #[derive(Parser)]
 #[command(version, about, propagate_version = true, max_term_width = 100)]
 pub(crate) struct Cli {
-    /// What is logged on standard error: error, warn, info, debug, trace, or target=level with commas between
+    /// What is logged on standard error: error, warn, info, debug, trace, or target=level with
+    /// commas between
     #[arg(long, global = true, env = "MILLRACE_LOG", value_name = "LEVEL", hide_env_values = true)]
     pub(crate) log: Option<String>,
     #[command(subcommand)]
@@ -38,7 +39,8 @@ pub(crate) enum Command {
     Connect(Connect),
     /// Ask a server whether it is well: exit code 0 if it is, 1 if not
     Health(Health),
-    /// Look at any MCP server as a client does, and say what is wrong: exit code 0 if it is healthy, 1 if not, 2 if nobody answers
+    /// Look at any MCP server as a client does, and say what is wrong: exit code 0 if it is
+    /// healthy, 1 if not, 2 if nobody answers
     Doctor(Doctor),
     /// Write the schemas with which an editor checks the app's files
     Schema(Schema),
@@ -46,7 +48,8 @@ pub(crate) enum Command {
     Types(Types),
     /// Show what a call of a tool goes through, and where each setting came from
     Explain(Explain),
-    /// Print the rights that the app's statements need in its databases, as GRANT statements, or for Redis as ACL rules
+    /// Print the rights that the app's statements need in its databases, as GRANT statements, or
+    /// for Redis as ACL rules
     Grants(Grants),
     /// Make the runtimes that a published command brings along: `scripts/release` packs them
     #[cfg(feature = "checkout")]
@@ -62,10 +65,12 @@ pub(crate) enum Command {
 pub(crate) struct New {
     /// The folder to make; its last part is the app's name
     pub(crate) name: PathBuf,
-    /// Write tools for the tables of this database: sqlite:FILE, a postgres:// URL or a libsql:// URL
+    /// Write tools for the tables of this database: sqlite:FILE, a postgres:// URL or a libsql://
+    /// URL
     #[arg(long, value_name = "DATABASE")]
     pub(crate) from: Option<String>,
-    /// The tables and views to write tools for, with commas between; may be repeated. Without it, the first 20
+    /// The tables and views to write tools for, with commas between; may be repeated. Without it,
+    /// the first 20
     #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "from")]
     pub(crate) tables: Vec<String>,
     /// Write tools that create and update rows, too; without it, the app only reads
@@ -78,22 +83,27 @@ pub(crate) struct Check {
     /// The app's folder
     #[arg(default_value = ".")]
     pub(crate) app: PathBuf,
-    /// Ask every database whether it answers, whether it takes the statements, and whether they return what millrace.lock says, too
+    /// Ask every database whether it answers, whether it takes the statements, and whether they
+    /// return what millrace.lock says, too
     #[arg(long)]
     pub(crate) connect: bool,
     /// Write what the statements return, as their databases describe it, to millrace.lock
     #[arg(long, requires = "connect")]
     pub(crate) lock: bool,
-    /// Where the app will run; without it, this machine. For a Worker, the app's configuration of wrangler is looked at, too
+    /// Where the app will run; without it, this machine. For a Worker, the app's configuration of
+    /// wrangler is looked at, too
     #[arg(long, value_enum, conflicts_with = "connect")]
     pub(crate) target: Option<Target>,
-    /// worker: the environment of wrangler's file, or "" for its top level; without it, CLOUDFLARE_ENV, or all of them
+    /// worker: the environment of wrangler's file, or "" for its top level; without it,
+    /// CLOUDFLARE_ENV, or all of them
     #[arg(long, value_name = "NAME", requires = "target")]
     pub(crate) env: Option<String>,
-    /// Warn only of what this client does not take; may be repeated. Without it, those of `clients` in millrace.yaml, or all
+    /// Warn only of what this client does not take; may be repeated. Without it, those of `clients`
+    /// in millrace.yaml, or all
     #[arg(long = "client", value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(millrace_bundler::clients::names()))]
     pub(crate) clients: Vec<String>,
-    /// Print how long the list of the tools and the answers of each tool can be, as with a `budget` in millrace.yaml, and how large the scripts are
+    /// Print how long the list of the tools and the answers of each tool can be, as with a `budget`
+    /// in millrace.yaml, and how large the scripts are
     #[arg(long)]
     pub(crate) sizes: bool,
     /// Print JSON
@@ -106,7 +116,8 @@ pub(crate) struct Dev {
     /// The app's folder
     #[arg(default_value = ".")]
     pub(crate) app: PathBuf,
-    /// Whom to take callers for that send no credentials, as the claims of a token; on this machine only, nothing is verified
+    /// Whom to take callers for that send no credentials, as the claims of a token; on this machine
+    /// only, nothing is verified
     #[arg(long = "as", value_name = "JSON", conflicts_with = "stdio")]
     pub(crate) caller: Option<String>,
     #[command(flatten)]
@@ -122,10 +133,12 @@ pub(crate) struct Host {
     /// The address to listen on. Anything but a loopback address lets other machines in
     #[arg(long, default_value = "127.0.0.1")]
     pub(crate) host: IpAddr,
-    /// A public name that `Host` may have besides `server.hosts`, where a proxy passes it on; may be repeated
+    /// A public name that `Host` may have besides `server.hosts`, where a proxy passes it on; may
+    /// be repeated
     #[arg(long = "allow-host", value_name = "NAME")]
     pub(crate) allow_hosts: Vec<String>,
-    /// The certificate to speak TLS with, and those above it, as PEM; it is read again when it changes
+    /// The certificate to speak TLS with, and those above it, as PEM; it is read again when it
+    /// changes
     #[arg(long, env = "MILLRACE_TLS_CERT", value_name = "FILE", requires = "tls_key")]
     pub(crate) tls_cert: Option<PathBuf>,
     /// The private key of the certificate, as PEM
@@ -144,10 +157,12 @@ pub(crate) struct Host {
 /// What an isolate is, and what it and its calls may have.
 #[derive(Args)]
 pub(crate) struct IsolateOptions {
-    /// How much memory an isolate may have, in MB; without it, a share of three quarters of the machine's, 1024 at the most
+    /// How much memory an isolate may have, in MB; without it, a share of three quarters of the
+    /// machine's, 1024 at the most
     #[arg(long, env = "MILLRACE_ISOLATE_MEMORY", value_name = "MB", value_parser = clap::value_parser!(u64).range(128..=1 << 20))]
     pub(crate) isolate_memory: Option<u64>,
-    /// Run isolates as threads of this process, which nothing watches or limits; on Windows they always are
+    /// Run isolates as threads of this process, which nothing watches or limits; on Windows they
+    /// always are
     #[arg(long)]
     pub(crate) threads: bool,
     /// How long calls in flight may take when the server is told to end, in seconds
@@ -155,7 +170,8 @@ pub(crate) struct IsolateOptions {
     pub(crate) grace: u64,
 }
 
-/// What the process of an isolate is told on its command line; the rest comes over its standard input.
+/// What the process of an isolate is told on its command line; the rest comes over its standard
+/// input.
 #[cfg(unix)]
 #[derive(Args)]
 pub(crate) struct Isolate {
@@ -181,14 +197,15 @@ pub(crate) struct Call {
     /// The app's folder
     #[arg(long, default_value = ".", value_name = "FOLDER")]
     pub(crate) app: PathBuf,
-    /// Call with this key of the tool's `auth.policy.keys`, by its name; the key itself comes from the environment
+    /// Call with this key of the tool's `auth.policy.keys`, by its name; the key itself comes from
+    /// the environment
     #[arg(long = "as", value_name = "KEY")]
     pub(crate) caller: Option<String>,
     /// A header field of the request, such as "X-API-Key: …"; may be repeated
     #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
     pub(crate) headers: Vec<String>,
-    /// The answer to what the tool asks: accept, decline or cancel, for all questions; or KEY:=JSON, for one; may be repeated. Without it, the
-    /// question is asked on the terminal
+    /// The answer to what the tool asks: accept, decline or cancel, for all questions; or
+    /// KEY:=JSON, for one; may be repeated. Without it, the question is asked on the terminal
     #[arg(long = "answer", value_name = "ANSWER")]
     pub(crate) answers: Vec<String>,
     /// Print JSON
@@ -210,16 +227,19 @@ pub(crate) struct Build {
     /// The processor of the Lambda function
     #[arg(long, value_enum, env = "MILLRACE_ARCH", default_value = "x86_64")]
     pub(crate) arch: Architecture,
-    /// worker: the environment of wrangler's file, or "" for its top level; without it, CLOUDFLARE_ENV, or all of them
+    /// worker: the environment of wrangler's file, or "" for its top level; without it,
+    /// CLOUDFLARE_ENV, or all of them
     #[arg(long, value_name = "NAME")]
     pub(crate) env: Option<String>,
-    /// mcpb: the program to pack, for the system that the desktop bundle is for; without it, this one
+    /// mcpb: the program to pack, for the system that the desktop bundle is for; without it, this
+    /// one
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) binary: Option<PathBuf>,
     /// mcpb: who made the app; without it, `author` of package.json
     #[arg(long, value_name = "NAME")]
     pub(crate) author: Option<String>,
-    /// mcpb and registry: what the app is for; without it, `description` of package.json, or the app's instructions
+    /// mcpb and registry: what the app is for; without it, `description` of package.json, or the
+    /// app's instructions
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
     /// registry: the name, such as io.github.ada/notes; without it, `mcpName` of package.json
@@ -299,14 +319,16 @@ pub(crate) struct Runtimes {
 pub(crate) struct Serve {
     /// The bundle; relative paths of databases start at its folder
     pub(crate) bundle: PathBuf,
-    /// The folder at which relative paths of databases start instead, where the bundle's cannot be written
+    /// The folder at which relative paths of databases start instead, where the bundle's cannot be
+    /// written
     #[arg(long, env = "MILLRACE_DATA", value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
-    /// A folder of the user's for databases, instead of `--data`: created, and filled with those that came beside the bundle. Desktop
-    /// bundles use it
+    /// A folder of the user's for databases, instead of `--data`: created, and filled with those
+    /// that came beside the bundle. Desktop bundles use it
     #[arg(long, value_name = "DIR")]
     pub(crate) user_data: Option<PathBuf>,
-    /// Also serve the page of `dev` at `/`, to everybody who reaches the server, without what only `dev` shows
+    /// Also serve the page of `dev` at `/`, to everybody who reaches the server, without what only
+    /// `dev` shows
     #[arg(long, conflicts_with = "stdio")]
     pub(crate) page: bool,
     #[command(flatten)]
@@ -320,13 +342,15 @@ pub(crate) struct Connect {
     pub(crate) client: Option<Client>,
     /// The app's folder; without it and `--url`, the current one
     pub(crate) app: Option<PathBuf>,
-    /// The address of an app that is served, such as `https://notes.example.com/mcp`; without it, the client starts the app
+    /// The address of an app that is served, such as `https://notes.example.com/mcp`; without it,
+    /// the client starts the app
     #[arg(long)]
     pub(crate) url: Option<String>,
     /// What the client calls the server; without it, the app's name
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// The environment variable that holds the key which the client sends; the key itself is never written
+    /// The environment variable that holds the key which the client sends; the key itself is never
+    /// written
     #[arg(long, value_name = "VARIABLE")]
     pub(crate) key: Option<String>,
     /// The header field of the key: X-API-Key, or Authorization for `Bearer`
@@ -354,7 +378,8 @@ pub(crate) struct Connect {
 
 #[derive(Args)]
 pub(crate) struct Health {
-    /// What to ask: a server, whose `/livez` is asked, or such as http://127.0.0.1:8080/readyz; without it, `/livez` on this machine, at the port and with the TLS that PORT and
+    /// What to ask: a server, whose `/livez` is asked, or such as http://127.0.0.1:8080/readyz;
+    /// without it, `/livez` on this machine, at the port and with the TLS that PORT and
     /// MILLRACE_TLS_CERT say
     pub(crate) url: Option<String>,
     /// How long to wait for the answer, in seconds
@@ -369,10 +394,12 @@ pub(crate) struct Doctor {
     /// The token to send as `Authorization: Bearer`: itself, env:NAME for a variable, or @FILE
     #[arg(long, env = "MILLRACE_TOKEN", value_name = "TOKEN", hide_env_values = true)]
     pub(crate) token: Option<String>,
-    /// A header field with a key, such as "X-API-Key: env:NOTES_KEY"; the value as for `--token`; may be repeated
+    /// A header field with a key, such as "X-API-Key: env:NOTES_KEY"; the value as for `--token`;
+    /// may be repeated
     #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
     pub(crate) headers: Vec<String>,
-    /// The tool to call, and its inputs as JSON. Without it, a tool that says that it reads only and needs no input
+    /// The tool to call, and its inputs as JSON. Without it, a tool that says that it reads only
+    /// and needs no input
     #[arg(long, num_args = 2, value_names = ["TOOL", "JSON"])]
     pub(crate) call: Vec<String>,
     /// Call no tool
@@ -426,11 +453,12 @@ pub(crate) struct Grants {
     /// Only the rights of this adapter; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) adapter: Vec<String>,
-    /// Who gets the rights: a role, or for MySQL an account, such as app@localhost. Without it, the user that a connection string has
-    /// written out, or else `app`
+    /// Who gets the rights: a role, or for MySQL an account, such as app@localhost. Without it, the
+    /// user that a connection string has written out, or else `app`
     #[arg(long, value_name = "NAME")]
     pub(crate) role: Option<String>,
-    /// Ask the databases which tables columns are of, and for sequences, schemas and functions that need rights, too
+    /// Ask the databases which tables columns are of, and for sequences, schemas and functions that
+    /// need rights, too
     #[arg(long)]
     pub(crate) connect: bool,
     /// Print JSON

@@ -1,7 +1,8 @@
 //! MCP clients: what each can do, and the lines that connect it to an app.
 //!
-//! This is the only place that knows them: `millrace connect`, the page at `/` and `docs/clients.md` show what is made here. A key's value is
-//! never part of it: a configuration names the variable or the file that holds the key, or has the client ask for it.
+//! This is the only place that knows them: `millrace connect`, the page at `/` and
+//! `docs/clients.md` show what is made here. A key's value is never part of it: a configuration
+//! names the variable or the file that holds the key, or has the client ask for it.
 
 use clap::ValueEnum;
 
@@ -101,7 +102,8 @@ impl Key {
         self.field.eq_ignore_ascii_case("authorization")
     }
 
-    /// The variable in which a process that a client starts finds the field: `MILLRACE_HEADER_X_API_KEY`.
+    /// The variable in which a process that a client starts finds the field:
+    /// `MILLRACE_HEADER_X_API_KEY`.
     fn process_variable(&self) -> String {
         format!("MILLRACE_HEADER_{}", self.field.to_ascii_uppercase().replace('-', "_"))
     }
@@ -396,7 +398,8 @@ fn remote(url: &str, key: Option<&Key>) -> (Vec<String>, Vec<String>) {
     )
 }
 
-/// A command of npm, as a program that a client starts. On Windows `npx` is a script, which needs its interpreter.
+/// A command of npm, as a program that a client starts. On Windows `npx` is a script, which needs
+/// its interpreter.
 pub(crate) fn npx(words: &[String], on_windows: bool) -> (String, Vec<String>) {
     match on_windows {
         true => ("cmd".into(), ["/c", "npx"].map(str::to_owned).into_iter().chain(words.iter().cloned()).collect()),

@@ -39,13 +39,14 @@ pub(crate) enum Page {
     Off,
     /// A page that knows what any client knows.
     Public,
-    /// A page that is also shown what the log says of a failure, what a call goes through, and how long that takes. Only for a person at
-    /// this machine.
+    /// A page that is also shown what the log says of a failure, what a call goes through, and how
+    /// long that takes. Only for a person at this machine.
     WithDetails,
 }
 
 impl Page {
-    /// The page of a `dev` that listens on an address, if any: with details on the loopback, unless a proxy passes on the requests of others.
+    /// The page of a `dev` that listens on an address, if any: with details on the loopback, unless
+    /// a proxy passes on the requests of others.
     pub(crate) fn of_dev(listens_on: Option<IpAddr>, app: &App) -> Self {
         let Some(listens_on) = listens_on else { return Self::Off };
         let is_own = listens_on.is_loopback() && app.server.hosts.is_empty() && app.server.path != "/";

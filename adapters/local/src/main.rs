@@ -1,6 +1,7 @@
 //! `millrace`: the command line, and the host called "this machine".
 //!
-//! [`cli`] is what may be said, [`commands`] what it does. [`output`] knows standard output, exit codes and failures.
+//! [`cli`] is what may be said, [`commands`] what it does. [`output`] knows standard output, exit
+//! codes and failures.
 
 use std::process::ExitCode;
 

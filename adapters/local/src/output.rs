@@ -63,7 +63,8 @@ pub(crate) fn print_line(text: impl Display) -> CommandResult {
     print(as_line(&text).unwrap_or(text))
 }
 
-/// Prints a line, or several, to standard output. No control character of an app or a caller gets there.
+/// Prints a line, or several, to standard output. No control character of an app or a caller gets
+/// there.
 pub(crate) fn print(text: impl Display) -> CommandResult {
     print_whole(printable(&text.to_string()))
 }
@@ -85,7 +86,8 @@ fn print_whole(text: impl Display) -> CommandResult {
 /// Prints JSON, for machines, to standard output.
 pub(crate) fn print_json(value: &Json) -> CommandResult {
     let mut text = String::new();
-    // JSON has its own form for the control characters up to ESC; the others stand in texts only, where this is a form of theirs.
+    // JSON has its own form for the control characters up to ESC; the others stand in texts only,
+    // where this is a form of theirs.
     for character in format!("{value:#}").chars() {
         match character {
             '\n' => text.push('\n'),
@@ -97,7 +99,8 @@ pub(crate) fn print_json(value: &Json) -> CommandResult {
     print_whole(text)
 }
 
-/// Writes a note for a person who may be watching. No control character of an app or a caller gets there.
+/// Writes a note for a person who may be watching. No control character of an app or a caller gets
+/// there.
 pub(crate) fn note(text: impl Display) {
     let text = text.to_string();
     note_styled(printable(&as_line(&text).unwrap_or(text)));

@@ -1,6 +1,8 @@
-//! The page for browsers: one file, put together from `adapters/local/page/`, and what it knows of the app besides the lists of MCP.
+//! The page for browsers: one file, put together from `adapters/local/page/`, and what it knows of
+//! the app besides the lists of MCP.
 //!
-//! It loads nothing else, from this server or any other, and its policy allows no other script and no other style.
+//! It loads nothing else, from this server or any other, and its policy allows no other script and
+//! no other style.
 
 use std::{path::Path, sync::OnceLock};
 
@@ -80,7 +82,8 @@ impl Assembled {
     }
 }
 
-/// The page. Its script asks the MCP endpoint as any client does, at the path `calls`; `mcp_path` is what it shows.
+/// The page. Its script asks the MCP endpoint as any client does, at the path `calls`; `mcp_path`
+/// is what it shows.
 pub(crate) fn html(mcp_path: &str, calls: &str) -> Response {
     let Assembled { page, policy } = Assembled::get();
     let headers = [
@@ -97,8 +100,8 @@ pub(crate) fn html(mcp_path: &str, calls: &str) -> Response {
     }
 }
 
-/// What the page knows of the app besides the lists: which tools need credentials or ask for a confirmation and, where `settings` are
-/// given, what a call of each goes through.
+/// What the page knows of the app besides the lists: which tools need credentials or ask for a
+/// confirmation and, where `settings` are given, what a call of each goes through.
 pub(crate) struct AppState {
     json: String,
     /// Tells one app from another.
@@ -106,7 +109,8 @@ pub(crate) struct AppState {
 }
 
 impl AppState {
-    /// The state of an app. `details`: for a person at this machine, the app's folder and where settings came from.
+    /// The state of an app. `details`: for a person at this machine, the app's folder and where
+    /// settings came from.
     pub(crate) fn of(app: &App, details: Option<(&Path, &[Setting])>) -> Self {
         let settings = details.map(|(_, settings)| settings);
         let tools: Vec<Json> = app.tools.iter().filter_map(|tool| tool_state(app, tool, settings)).collect();
@@ -140,7 +144,8 @@ pub(crate) fn calls(calls: &Json) -> Response {
     Response { status: 200, headers: headers.into_iter().collect::<Headers>(), body: calls.to_string().into_bytes().into() }
 }
 
-/// Nothing, where there is nothing to say: no caller learns names from here that it has not from elsewhere.
+/// Nothing, where there is nothing to say: no caller learns names from here that it has not from
+/// elsewhere.
 fn tool_state(app: &App, tool: &Tool, settings: Option<&[Setting]>) -> Option<Json> {
     let needs = match &tool.auth {
         None | Some(Auth::AllowAll) => None,
@@ -153,8 +158,8 @@ fn tool_state(app: &App, tool: &Tool, settings: Option<&[Setting]>) -> Option<Js
             _ => Some("token"),
         },
     };
-    // Whoever opens a page for others has signed in nowhere: it names no tool that a list without credentials may leave out, and none at all
-    // where such a list is refused.
+    // Whoever opens a page for others has signed in nowhere: it names no tool that a list without
+    // credentials may leave out, and none at all where such a list is refused.
     let is_locked = app.authorization.sign_in == SignIn::Required;
     let is_hidden = is_locked || app.authorization.lists_callable && needs.is_some();
     if settings.is_none() && (is_hidden || needs.is_none() && tool.confirm.is_none()) {

@@ -1,9 +1,11 @@
 //! Isolates as processes, and who watches them.
 //!
-//! What cannot be stopped inside a process (a regular expression that backtracks, one built-in at work, a stack or a memory that is
-//! exhausted) ends no more than one isolate of several. The supervisor binds the socket and starts one process of this same executable
-//! for each isolate, which accepts connections by itself; no call passes through the supervisor. Where the client is on standard input and
-//! output there is one isolate, and the supervisor passes lines on ([`crate::stdio`]). In the order of the data:
+//! What cannot be stopped inside a process (a regular expression that backtracks, one built-in at
+//! work, a stack or a memory that is exhausted) ends no more than one isolate of several. The
+//! supervisor binds the socket and starts one process of this same executable for each isolate,
+//! which accepts connections by itself; no call passes through the supervisor. Where the client is
+//! on standard input and output there is one isolate, and the supervisor passes lines on
+//! ([`crate::stdio`]). In the order of the data:
 //!
 //! - [`deployment`]: what is served, as bytes in a file of memory;
 //! - [`control`]: the socket between the supervisor and an isolate, over which files are passed;
@@ -68,12 +70,14 @@ const LAST: Duration = Duration::from_secs(2);
 /// How long a reload waits for isolates that do not say that they have the new app.
 const RELOAD: Duration = Duration::from_secs(5);
 
-/// An isolate that ends sooner after its start than this, and worked on no call, is started again after a pause that doubles.
+/// An isolate that ends sooner after its start than this, and worked on no call, is started again
+/// after a pause that doubles.
 const SOON: Duration = Duration::from_secs(1);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// How often in a row each isolate has to fail to start, while none serves, until the server ends: it takes about three seconds.
+/// How often in a row each isolate has to fail to start, while none serves, until the server ends:
+/// it takes about three seconds.
 const MOST_FAILED_STARTS: u32 = 6;
 
 /// What the isolates serve.
@@ -102,7 +106,8 @@ pub(crate) struct IsolateReloader {
 }
 
 impl IsolateReloader {
-    /// Has requests from now on answered by another app. Waits until the isolates have it; one that is stuck is not waited for.
+    /// Has requests from now on answered by another app. Waits until the isolates have it; one that
+    /// is stuck is not waited for.
     ///
     /// # Errors
     /// The app cannot be passed on.
@@ -197,7 +202,8 @@ pub(crate) async fn serve(
     outcome
 }
 
-/// Serves one client on standard input and output until that ends, or the process is told to; `ready` is called when lines are taken.
+/// Serves one client on standard input and output until that ends, or the process is told to;
+/// `ready` is called when lines are taken.
 ///
 /// # Errors
 /// The isolate cannot be started; what `ready` fails with.
@@ -295,8 +301,8 @@ impl Isolates {
     async fn end(mut self) {
         let _ = self.stop.send(true);
         if let RequestSource::Listener(listener) = &self.common.source {
-            // Also where an isolate is stuck and does not close its own: nobody is let in any more. Elsewhere than on Linux it is closed by the last
-            // one.
+            // Also where an isolate is stuck and does not close its own: nobody is let in any more.
+            // Elsewhere than on Linux it is closed by the last one.
             let _ = rustix::net::shutdown(listener, rustix::net::Shutdown::Both);
         }
         drop(self.common);
@@ -304,8 +310,9 @@ impl Isolates {
     }
 }
 
-/// The program of an isolate: the very one that runs. Under Linux also where its file was replaced or removed since, by an update for
-/// example; elsewhere, a file that was replaced is what the next isolate runs.
+/// The program of an isolate: the very one that runs. Under Linux also where its file was replaced
+/// or removed since, by an update for example; elsewhere, a file that was replaced is what the next
+/// isolate runs.
 fn program() -> io::Result<PathBuf> {
     const RUNNING: &str = "/proc/self/exe";
     if cfg!(target_os = "linux") && Path::new(RUNNING).exists() {
@@ -530,11 +537,13 @@ impl Process {
         command.arg0("millrace").arg("isolate").args(["--index", &index.to_string(), "--isolates", &common.isolates.to_string()]);
         command.args(["--memory", &common.memory_mb.to_string(), "--grace", &common.grace.as_secs().to_string()]);
         command.env("MILLRACE_LOG", &common.log);
-        // mimalloc, which the static command has, else reserves 1 GiB that can be written: all of the isolate's memory limit.
+        // mimalloc, which the static command has, else reserves 1 GiB that can be written: all of
+        // the isolate's memory limit.
         command.env("MIMALLOC_ARENA_EAGER_COMMIT", "0");
         // Its standard error is this process's.
         let child = command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).spawn()?;
-        // The command holds the other end: without it, the end of the child is the end of the stream.
+        // The command holds the other end: without it, the end of the child is the end of the
+        // stream.
         drop(command);
         let pid = child.id();
         let process = Self { child: Some(child), pid, control: UnixStream::from_std(ours)? };
@@ -558,7 +567,8 @@ impl Process {
     /// Ends the process, unless it has ended.
     async fn end(mut self) -> io::Result<ExitStatus> {
         let Some(mut child) = self.child.take() else { return Err(io::Error::other("it has ended before")) };
-        // One that ends by itself has its exit code already. One that waits for a disk may take its time: nobody else waits with it.
+        // One that ends by itself has its exit code already. One that waits for a disk may take its
+        // time: nobody else waits with it.
         let waited = tokio::task::spawn_blocking(move || child.kill().and_then(|()| child.wait()));
         waited.await.unwrap_or_else(|error| Err(io::Error::other(error)))
     }

@@ -1,4 +1,5 @@
-//! A key for tools that ask their caller, where nobody set one: `dev` and `call` make one for the run.
+//! A key for tools that ask their caller, where nobody set one: `dev` and `call` make one for the
+//! run.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use millrace_core::{
@@ -18,8 +19,8 @@ const KEY_BYTES: usize = 32;
 pub(crate) struct RunKey(Option<Secret<String>>);
 
 impl RunKey {
-    /// The variables, with a key where the app needs one and the variable is not there. Says so, once. An empty variable asks for none, so
-    /// that a missing key can be tried.
+    /// The variables, with a key where the app needs one and the variable is not there. Says so,
+    /// once. An empty variable asks for none, so that a missing key can be tried.
     ///
     /// # Errors
     /// The system gives no randomness.

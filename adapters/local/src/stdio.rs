@@ -1,10 +1,12 @@
 //! One client on standard input and output: `--stdio` of `dev` and `serve`, and `run`.
 //!
-//! This process holds both streams and does nothing but pass lines on, to an isolate that is a process of its own, or a thread. So a script
-//! that cannot be stopped costs its own call an error, and the client keeps its server. In the order of the data:
+//! This process holds both streams and does nothing but pass lines on, to an isolate that is a
+//! process of its own, or a thread. So a script that cannot be stopped costs its own call an error,
+//! and the client keeps its server. In the order of the data:
 //!
 //! - [`input`]: lines out of standard input, bounded;
-//! - [`pump`]: which lines wait for an answer, whose they are, and what becomes of them where their isolate ends;
+//! - [`pump`]: which lines wait for an answer, whose they are, and what becomes of them where their
+//!   isolate ends;
 //! - [`streams`]: standard input and output, taken away from everybody else of this process;
 //! - [`caller`]: what calls see as header fields, from the environment.
 
@@ -29,8 +31,9 @@ mod streams;
 pub(crate) use pump::Pump;
 
 impl ListenOptions {
-    /// Serves the client on standard input and output until it ends its input, or the process is told to end; `ready` is called when lines
-    /// are taken. `lists_change` says that the app may be replaced.
+    /// Serves the client on standard input and output until it ends its input, or the process is
+    /// told to end; `ready` is called when lines are taken. `lists_change` says that the app may be
+    /// replaced.
     ///
     /// # Errors
     /// An isolate cannot be started, a variable is wrong; what `ready` fails with.

@@ -9,7 +9,8 @@ use std::{
 
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-/// How long nothing has to change before a change counts: an editor that saves, or a checkout, is many events.
+/// How long nothing has to change before a change counts: an editor that saves, or a checkout, is
+/// many events.
 const QUIET: Duration = Duration::from_millis(100);
 
 /// How long a change waits for others at the most.
@@ -20,7 +21,8 @@ const DATABASES: [&str; 3] = ["db", "sqlite", "sqlite3"];
 
 /// Watches the folders of an app's files.
 ///
-/// Folders and not files: many editors save by putting a new file in the place of the old one, which nobody sees who watches the old.
+/// Folders and not files: many editors save by putting a new file in the place of the old one,
+/// which nobody sees who watches the old.
 pub(crate) struct Watch {
     watcher: RecommendedWatcher,
     events: Receiver<notify::Result<Event>>,
@@ -36,7 +38,8 @@ struct WatchedPaths {
 }
 
 impl Watch {
-    /// Starts to watch an app's folder. `files` are the files and folders that the bundler read; see [`follow`](Self::follow).
+    /// Starts to watch an app's folder. `files` are the files and folders that the bundler read;
+    /// see [`follow`](Self::follow).
     ///
     /// # Errors
     /// The operating system watches no more, or no such folder.
@@ -52,7 +55,8 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Watches these, too; nothing is ever let go, so that a broken edit does not end the watch of what it broke.
+    /// Watches these, too; nothing is ever let go, so that a broken edit does not end the watch of
+    /// what it broke.
     pub(crate) fn follow(&mut self, files: &[PathBuf]) {
         for file in files {
             let Ok(path) = file.canonicalize() else { continue };
@@ -71,8 +75,8 @@ impl Watch {
         }
     }
 
-    /// Waits until something of the app changed, and then until nothing more of it changes, or a second has passed.
-    /// `false`: there is nothing left to watch.
+    /// Waits until something of the app changed, and then until nothing more of it changes, or a
+    /// second has passed. `false`: there is nothing left to watch.
     pub(crate) fn changed(&mut self) -> bool {
         loop {
             match self.events.recv() {
@@ -81,7 +85,8 @@ impl Watch {
                 Err(_) => return false,
             }
         }
-        // What does not concern the app, such as its database, may never be quiet; and what does must not be either.
+        // What does not concern the app, such as its database, may never be quiet; and what does
+        // must not be either.
         let latest = Instant::now() + LONGEST;
         let mut quiet = Instant::now() + QUIET;
         loop {

@@ -1,9 +1,11 @@
-//! What isolates that are processes say of themselves: one small file that all of them and their supervisor have open.
+//! What isolates that are processes say of themselves: one small file that all of them and their
+//! supervisor have open.
 //!
-//! In come beats, numbers of connections and the call that an isolate works on; out comes a [`BoardReading`] of one isolate, also after it died.
-//! A file and not a pipe, because nobody is woken by it and only the last state counts; `pwrite` into memory costs well below a
-//! microsecond. An isolate writes its own place only. What is read while it is written may be half of each: a supervisor acts on what
-//! stands still.
+//! In come beats, numbers of connections and the call that an isolate works on; out comes a
+//! [`BoardReading`] of one isolate, also after it died. A file and not a pipe, because nobody is
+//! woken by it and only the last state counts; `pwrite` into memory costs well below a microsecond.
+//! An isolate writes its own place only. What is read while it is written may be half of each: a
+//! supervisor acts on what stands still.
 
 use std::{
     fs::File,
@@ -116,7 +118,8 @@ impl BoardSlot {
         Self(Arc::new(State { board, index, beat: AtomicU64::new(0), written: Mutex::new([0; CALL]), seen }))
     }
 
-    /// Says that the isolate's runtime has its turn; whoever calls this is not a call of a tool, so none is being worked on.
+    /// Says that the isolate's runtime has its turn; whoever calls this is not a call of a tool, so
+    /// none is being worked on.
     pub(crate) fn beat(&self) {
         let beat = self.0.beat.fetch_add(1, Ordering::Relaxed) + 1;
         self.put(0, beat);
@@ -137,7 +140,8 @@ impl BoardSlot {
         self.put(8, count as u64);
     }
 
-    /// The connections of the isolate that has the fewest, without this one and those that do not beat. `None` where there is no other.
+    /// The connections of the isolate that has the fewest, without this one and those that do not
+    /// beat. `None` where there is no other.
     pub(crate) fn fewest_elsewhere(&self) -> Option<u64> {
         let seen = self.0.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let heads = self.heads().ok()?;
@@ -155,7 +159,8 @@ impl BoardSlot {
     }
 
     fn put(&self, offset: usize, number: u64) {
-        // A file in memory. Without it this isolate is taken for one that is stuck, and a new one begins with a good file.
+        // A file in memory. Without it this isolate is taken for one that is stuck, and a new one
+        // begins with a good file.
         drop(self.0.board.file.write_at(&number.to_le_bytes(), (self.0.index * HEAD + offset) as u64));
     }
 

@@ -1,4 +1,5 @@
-//! Where a native host keeps the results of cached tools, and counters and records: the variable `MILLRACE_CACHE`.
+//! Where a native host keeps the results of cached tools, and counters and records: the variable
+//! `MILLRACE_CACHE`.
 //!
 //! | value | results | counters and records |
 //! |---|---|---|
@@ -6,8 +7,9 @@
 //! | `dynamodb:TABLE` | in a DynamoDB table, the isolate's memory in front | in the table |
 //! | `redis://…`, `rediss://…` | in a Redis server, the isolate's memory in front | in the server |
 //!
-//! In goes the deployment's variables, out comes a [`CacheChoice`], read once when a process starts: what is wrong is told before anything
-//! is served. Each isolate [`open`](CacheChoice::open)s a cache of its own from it.
+//! In goes the deployment's variables, out comes a [`CacheChoice`], read once when a process
+//! starts: what is wrong is told before anything is served. Each isolate
+//! [`open`](CacheChoice::open)s a cache of its own from it.
 
 use std::{path::PathBuf, rc::Rc};
 
@@ -44,8 +46,8 @@ impl CacheChoice {
     /// Reads `MILLRACE_CACHE`, and what the cache that it names needs beside it.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration): the variable has no known form, or one that its cache needs is missing. The message
-    /// shows no value, which may hold a password.
+    /// [`Configuration`](ErrorKind::Configuration): the variable has no known form, or one that its
+    /// cache needs is missing. The message shows no value, which may hold a password.
     pub fn of(env: &dyn Env) -> Result<Self> {
         let Some(value) = env.var(VARIABLE) else { return Ok(Self::Memory) };
         let text = value.expose().trim();
@@ -58,7 +60,8 @@ impl CacheChoice {
         choice.map_err(|error| Error::new(error.kind, format!("the variable `{VARIABLE}` does not work: {}", error.message)))
     }
 
-    /// The cache of one isolate; connects to nothing yet. `base` is the folder that a relative path of a file with certificates is below.
+    /// The cache of one isolate; connects to nothing yet. `base` is the folder that a relative path
+    /// of a file with certificates is below.
     #[must_use]
     pub fn open(&self, base: PathBuf, clock: Rc<dyn Clock>) -> Rc<dyn KvCache> {
         let memory = MemoryCache::new(DEFAULT_CAPACITY_BYTES, clock.clone());
@@ -70,7 +73,8 @@ impl CacheChoice {
         Rc::new(TieredCache::new(memory, store, self.store_name(), clock))
     }
 
-    /// The counters and records of one isolate, likewise. `None` where it is no server that has them.
+    /// The counters and records of one isolate, likewise. `None` where it is no server that has
+    /// them.
     #[must_use]
     pub fn open_state(&self, base: PathBuf, clock: Rc<dyn Clock>) -> Option<Rc<dyn StateStore>> {
         let store: Rc<dyn StateStore> = match self {

@@ -1,4 +1,5 @@
-//! A client's connection as hyper sees it: it ends where its client stops reading, and closes without losing what it said last.
+//! A client's connection as hyper sees it: it ends where its client stops reading, and closes
+//! without losing what it said last.
 
 use std::{
     cell::{Cell, RefCell},
@@ -22,19 +23,21 @@ use crate::ledger::{Account, Hold};
 const LINGER: Duration = Duration::from_secs(2);
 const LINGER_BYTES: usize = 8 << 20;
 
-/// How much the operating system may hold of what it has not sent yet, in bytes. Otherwise it takes megabytes of an answer that nobody
-/// reads.
+/// How much the operating system may hold of what it has not sent yet, in bytes. Otherwise it takes
+/// megabytes of an answer that nobody reads.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const NOT_SENT: u32 = 128 << 10;
 
 /// A client's socket.
 ///
-/// A write that makes no progress for `Limits::write_timeout` fails, and with it the connection. Where that happened, or where the
-/// connection is closed for want of memory, the socket is reset: what was not sent is not kept by the operating system either.
+/// A write that makes no progress for `Limits::write_timeout` fails, and with it the connection.
+/// Where that happened, or where the connection is closed for want of memory, the socket is reset:
+/// what was not sent is not kept by the operating system either.
 ///
-/// A socket that is closed with unread bytes sends a reset, and a reset may destroy the response before the client reads it.
-/// So where a request was refused before its end (413, 408), the closing socket says that it will write no more, and goes on
-/// reading for a while ([RFC 9112, 9.6](https://www.rfc-editor.org/rfc/rfc9112#section-9.6)).
+/// A socket that is closed with unread bytes sends a reset, and a reset may destroy the response
+/// before the client reads it. So where a request was refused before its end (413, 408), the
+/// closing socket says that it will write no more, and goes on reading for a while ([RFC 9112,
+/// 9.6](https://www.rfc-editor.org/rfc/rfc9112#section-9.6)).
 pub(crate) struct Stream {
     /// Shared with whoever asks for its client, for moments.
     socket: Rc<RefCell<TcpStream>>,
@@ -52,13 +55,15 @@ pub(crate) struct Stream {
     discarded: usize,
 }
 
-/// The client of a connection: whether it is still there can be asked while nothing else of the isolate runs. It does not keep the connection open.
+/// The client of a connection: whether it is still there can be asked while nothing else of the
+/// isolate runs. It does not keep the connection open.
 #[derive(Clone)]
 pub(crate) struct Peer(Weak<RefCell<TcpStream>>);
 
 impl Peer {
-    /// Whether the client closed its side, as far as the operating system knows, which is what ends the connection otherwise. `is_tls`: what
-    /// is unread may be the farewell of TLS; without it, it is a further request, and its client is waited for.
+    /// Whether the client closed its side, as far as the operating system knows, which is what ends
+    /// the connection otherwise. `is_tls`: what is unread may be the farewell of TLS; without it,
+    /// it is a further request, and its client is waited for.
     pub(crate) fn is_gone(&self, is_tls: bool) -> bool {
         let Some(socket) = self.0.upgrade() else { return true };
         let Ok(socket) = socket.try_borrow() else { return false };
@@ -124,7 +129,8 @@ impl Stream {
         Peer(Rc::downgrade(&self.socket))
     }
 
-    /// Lets the client send that many bytes, and no more until [`lift_limit`](Self::lift_limit). Until then, `hold` grows with them.
+    /// Lets the client send that many bytes, and no more until [`lift_limit`](Self::lift_limit).
+    /// Until then, `hold` grows with them.
     pub(crate) fn limit_input(&mut self, hold: Hold, bytes: usize) {
         self.input = Some(InputLimit { hold, left: bytes });
     }

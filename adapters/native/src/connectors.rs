@@ -15,7 +15,8 @@ use crate::{dialer::NativeDialer, http_client::NativeHttpClient, random::SystemR
 pub struct NativeConnectors(DriverPorts);
 
 impl NativeConnectors {
-    /// `folder` is the one that a relative path of a database is below; what outlives a call goes to `tasks`.
+    /// `folder` is the one that a relative path of a database is below; what outlives a call goes
+    /// to `tasks`.
     #[must_use]
     pub fn new(folder: PathBuf, clock: Rc<dyn Clock>, tasks: &Tasks) -> Self {
         Self(DriverPorts {
@@ -35,8 +36,8 @@ impl NativeConnectors {
         })
     }
 
-    /// Makes tokens of AWS IAM for adapters with `aws_iam`, and signs requests to AWS, by the `AWS_…` variables. Without it, an adapter that needs them is
-    /// refused.
+    /// Makes tokens of AWS IAM for adapters with `aws_iam`, and signs requests to AWS, by the
+    /// `AWS_…` variables. Without it, an adapter that needs them is refused.
     #[must_use]
     pub fn with_variables(mut self, variables: Rc<dyn Env>) -> Self {
         self.0.login_tokens = Some(Rc::new(RdsTokens::new(variables.clone(), self.0.clock.clone())));

@@ -19,7 +19,8 @@ pub(crate) enum Undecodable {
     Damaged(io::Error),
 }
 
-/// A body as it was before the server encoded it. One with a coding that is not known stays as it is.
+/// A body as it was before the server encoded it. One with a coding that is not known stays as it
+/// is.
 pub(crate) fn decoded(headers: &Headers, body: Vec<u8>, limit: usize) -> Result<Vec<u8>, Undecodable> {
     if body.is_empty() {
         return Ok(body);
@@ -36,7 +37,8 @@ pub(crate) fn decoded(headers: &Headers, body: Vec<u8>, limit: usize) -> Result<
         // Named deflate, it should be zlib's format; some servers send what is within that.
         "deflate" if body[0] & 0x0f == 8 => read(ZlibDecoder::new(body.as_slice()), limit),
         "deflate" => read(DeflateDecoder::new(body.as_slice()), limit),
-        // With a larger window than the format has, a few bytes would make the decoder take a gigabyte for it.
+        // With a larger window than the format has, a few bytes would make the decoder take a
+        // gigabyte for it.
         "br" if body[0] & 0x7f == LARGE_WINDOW => Err(Undecodable::Damaged(io::Error::other("a window that is larger than 16 MB"))),
         "br" => read(brotli_decompressor::Decompressor::new(body.as_slice(), BUFFER_BYTES), limit),
         _ => Ok(body),

@@ -1,6 +1,7 @@
 //! TCP connections on tokio, and TLS on them.
 //!
-//! A host name and a port in, a stream of bytes out. Each address of the name is tried, in the order of the system's resolver.
+//! A host name and a port in, a stream of bytes out. Each address of the name is tried, in the
+//! order of the system's resolver.
 
 use std::{
     future::Future,
@@ -36,7 +37,8 @@ struct Shared {
 }
 
 impl NativeDialer {
-    /// `base` is the folder that a relative path of a file with certificates is below. Opens nothing.
+    /// `base` is the folder that a relative path of a file with certificates is below. Opens
+    /// nothing.
     #[must_use]
     pub fn new(base: PathBuf, clock: Rc<dyn Clock>) -> Self {
         Self { shared: Rc::new(Shared { tls: Connector::new(base), clock }) }
@@ -100,7 +102,8 @@ impl ByteStream for Stream {
         let outcome = ready!(self.inner.pinned().poll_read(context, &mut buffer));
         Poll::Ready(match outcome {
             Ok(()) => Ok(buffer.filled().len()),
-            // A server that ends without TLS's farewell: the protocols here say themselves where an answer ends.
+            // A server that ends without TLS's farewell: the protocols here say themselves where an
+            // answer ends.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
             Err(error) => Err(broken(&error)),
         })

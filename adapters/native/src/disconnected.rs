@@ -1,5 +1,6 @@
-//! Calls whose client disconnected. They are cancelled, which ends them soon, but not dropped where they are: whatever observes the end of a
-//! call is told of theirs, too. Each goes on as a task of the isolate, which waits for it when it ends.
+//! Calls whose client disconnected. They are cancelled, which ends them soon, but not dropped where
+//! they are: whatever observes the end of a call is told of theirs, too. Each goes on as a task of
+//! the isolate, which waits for it when it ends.
 
 use std::{cell::Cell, future::Future, rc::Rc, time::Duration};
 
@@ -11,7 +12,8 @@ use crate::{connection_slot::ConnectionSlot, wait_until::Tasks};
 pub(crate) struct DisconnectedCalls {
     /// How many have given their connection's slot back.
     running: Cell<usize>,
-    /// How many may do so; further ones keep the slot until they end, so that nobody has more calls at work by disconnecting.
+    /// How many may do so; further ones keep the slot until they end, so that nobody has more calls
+    /// at work by disconnecting.
     most: usize,
     /// How long each may take.
     time: Duration,

@@ -2,7 +2,8 @@
 
 use std::{fs, io, path::Path};
 
-/// Calls `copy` with each file below `from` and its place below `to`, whose folders are made. Nothing is copied where there is no `from`.
+/// Calls `copy` with each file below `from` and its place below `to`, whose folders are made.
+/// Nothing is copied where there is no `from`.
 ///
 /// # Errors
 /// A folder cannot be read or made, or `copy` fails.

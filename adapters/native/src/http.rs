@@ -1,10 +1,12 @@
 //! hyper's requests and responses ↔ the core's, and the limits of a connection.
 //!
-//! In comes a socket, out go responses. With TLS, a handshake precedes them. A connection is refused a request head that is too long (431) or too slow (the
-//! connection is closed), a body that is too long (413) or too slow (408); the rest is the [`Handler`]'s. One whose client stops reading
-//! is closed. Requests of one connection are answered one after another: the next one is not looked at before the operating system
-//! has taken all of the answer before. What all connections of an isolate hold is counted, see `ledger.rs`; what would be too
-//! much is refused (503).
+//! In comes a socket, out go responses. With TLS, a handshake precedes them. A connection is
+//! refused a request head that is too long (431) or too slow (the connection is closed), a body
+//! that is too long (413) or too slow (408); the rest is the [`Handler`]'s. One whose client stops
+//! reading is closed. Requests of one connection are answered one after another: the next one is
+//! not looked at before the operating system has taken all of the answer before. What all
+//! connections of an isolate hold is counted, see `ledger.rs`; what would be too much is refused
+//! (503).
 
 use std::{
     cell::{Cell, RefCell},
@@ -58,8 +60,9 @@ pub trait Handler: 'static {
     /// The longest request body, in bytes.
     fn body_limit(&self) -> usize;
 
-    /// Answers one request. Where the client disconnects before the answer, the request's `cancel` is tripped, and the answer, which is for
-    /// nobody, is still waited for: for `Limits::disconnected_time` at the most. So is the end of a stream that the answer is.
+    /// Answers one request. Where the client disconnects before the answer, the request's `cancel`
+    /// is tripped, and the answer, which is for nobody, is still waited for: for
+    /// `Limits::disconnected_time` at the most. So is the end of a stream that the answer is.
     fn handle(&self, request: Request) -> impl Future<Output = Response>;
 }
 
@@ -73,7 +76,8 @@ impl Handler for Endpoint {
     }
 }
 
-/// Makes an isolate's handler, on the isolate's thread. What it gives to `Tasks` is waited for when the isolate ends.
+/// Makes an isolate's handler, on the isolate's thread. What it gives to `Tasks` is waited for when
+/// the isolate ends.
 pub type MakeHandler<H> = Box<dyn FnOnce(&Tasks) -> H + Send>;
 
 /// The limits of an isolate and of its connections.
@@ -81,20 +85,24 @@ pub type MakeHandler<H> = Box<dyn FnOnce(&Tasks) -> H + Send>;
 pub struct Limits {
     /// How long a connection may take for the handshake of TLS.
     pub handshake_timeout: Duration,
-    /// How long a connection may take for a request's head, and how long it may be idle between two requests.
+    /// How long a connection may take for a request's head, and how long it may be idle between two
+    /// requests.
     pub head_timeout: Duration,
     /// How long a request's body may take.
     pub body_timeout: Duration,
     /// How long a client may read nothing of an answer that waits for it.
     pub write_timeout: Duration,
-    /// How much the connections of one isolate may hold, in bytes: bodies that are still coming, and answers that are not read yet. From
-    /// half of it on, connections of clients that read or send slowly are closed.
+    /// How much the connections of one isolate may hold, in bytes: bodies that are still coming,
+    /// and answers that are not read yet. From half of it on, connections of clients that read or
+    /// send slowly are closed.
     pub held_bytes: usize,
     /// The longest head of a request, in bytes.
     pub head_bytes: usize,
-    /// How many connections one isolate has at the most; further ones wait in the operating system's queue.
+    /// How many connections one isolate has at the most; further ones wait in the operating
+    /// system's queue.
     pub connections: usize,
-    /// How many calls of clients that disconnected may come to their end without a connection; further ones count as connections until then.
+    /// How many calls of clients that disconnected may come to their end without a connection;
+    /// further ones count as connections until then.
     pub disconnected_calls: usize,
     /// How long such a call may take.
     pub disconnected_time: Duration,
@@ -221,7 +229,8 @@ async fn connection<H: Handler>(state: Rc<State<H>>, socket: StdTcpStream, seat:
     }
 }
 
-/// How much a client may send before the end of its handshake, in bytes. Longer ones do not occur without certificates of clients.
+/// How much a client may send before the end of its handshake, in bytes. Longer ones do not occur
+/// without certificates of clients.
 const HANDSHAKE_BYTES: usize = 32 << 10;
 
 /// How much of an answer may be encrypted ahead of the operating system's taking it, in bytes.
@@ -379,7 +388,8 @@ async fn answer<H: Handler>(state: &State<H>, client: &Client, request: hyper::R
 
 type HandledCall = Pin<Box<dyn Future<Output = thread::Result<Response>>>>;
 
-/// The handler at work. A call is large in memory, and hyper moves its own future several times: so this is no part of an `async fn`.
+/// The handler at work. A call is large in memory, and hyper moves its own future several times: so
+/// this is no part of an `async fn`.
 fn handled<H: Handler>(handler: Rc<H>, request: Request, hold: Option<Hold>) -> HandledCall {
     let call = async move {
         // The memory of the body counts until the call is over.
@@ -400,7 +410,8 @@ async fn read(mut incoming: Incoming, limit: usize, buffer: usize, account: &Rc<
     if incoming.is_end_stream() {
         return Ok((Body::Whole(Vec::new()), None));
     }
-    // A body that says its length is refused unread, before a client that waits for `100 Continue` sends it.
+    // A body that says its length is refused unread, before a client that waits for `100 Continue`
+    // sends it.
     if incoming.size_hint().lower() > limit as u64 {
         return Ok((Body::TooLarge, None));
     }
@@ -487,7 +498,8 @@ fn json(number: u16, body: &str) -> hyper::Response<Outgoing> {
     response
 }
 
-/// A call on its way. Dropped before its end, because its client disconnected, it is cancelled and ends without a connection.
+/// A call on its way. Dropped before its end, because its client disconnected, it is cancelled and
+/// ends without a connection.
 struct PendingCall<'a, H> {
     call: Option<HandledCall>,
     cancel: Cancel,
@@ -511,7 +523,8 @@ impl<H> Drop for PendingCall<'_, H> {
         if let Some(call) = self.call.take() {
             self.cancel.trip();
             self.state.disconnected.finish(&self.client.slot, async {
-                // What panicked is in the log. Where the answer is a stream, that ends the call at once.
+                // What panicked is in the log. Where the answer is a stream, that ends the call at
+                // once.
                 if let Ok(Response { body: ResponseBody::Events(events), .. }) = call.await {
                     events.finish().await;
                 }

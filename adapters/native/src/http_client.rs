@@ -1,7 +1,8 @@
 //! Outgoing HTTP on the crate `reqwest`.
 //!
-//! No redirect is followed, no proxy is taken from the environment, and no cookie is kept. What a server encoded is decoded; the client itself
-//! asks for no encoding. TLS is rustls with the certificates that the operating system trusts.
+//! No redirect is followed, no proxy is taken from the environment, and no cookie is kept. What a
+//! server encoded is decoded; the client itself asks for no encoding. TLS is rustls with the
+//! certificates that the operating system trusts.
 
 use std::{cell::OnceCell, net::IpAddr, rc::Rc, time::Duration};
 
@@ -20,7 +21,8 @@ use crate::{
 /// Fields that are the client's own business.
 const OWN_FIELDS: [&str; 5] = ["host", "content-length", "transfer-encoding", "connection", "upgrade"];
 
-/// Outgoing HTTP of one isolate. Starts at the first request; keeps connections open for the next ones.
+/// Outgoing HTTP of one isolate. Starts at the first request; keeps connections open for the next
+/// ones.
 pub struct NativeHttpClient {
     client: OnceCell<Client>,
     clock: Rc<dyn Clock>,
@@ -100,8 +102,9 @@ pub(crate) fn builder() -> ClientBuilder {
 /// The longest answer of a server about itself that is read, in bytes.
 const LONGEST_STATUS: usize = 4 << 10;
 
-/// Gets a URL of a server that says how it is: the status, and the beginning of the body. The certificate of a server on this machine's
-/// loopback is not verified: what goes there leaves the machine nowhere, and the certificate names the public host.
+/// Gets a URL of a server that says how it is: the status, and the beginning of the body. The
+/// certificate of a server on this machine's loopback is not verified: what goes there leaves the
+/// machine nowhere, and the certificate names the public host.
 ///
 /// Has to be called on an isolate.
 ///

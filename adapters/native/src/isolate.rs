@@ -27,7 +27,8 @@ pub struct Isolate<J> {
 }
 
 impl<J: Send + 'static> Isolate<J> {
-    /// Starts an isolate. `body` runs on the new thread, where it may spawn local tasks; the isolate ends when it returns.
+    /// Starts an isolate. `body` runs on the new thread, where it may spawn local tasks; the
+    /// isolate ends when it returns.
     ///
     /// # Errors
     /// The operating system gives no thread, or no file descriptors for its runtime.

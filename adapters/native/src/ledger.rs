@@ -1,9 +1,11 @@
-//! What the connections of an isolate hold in memory: requests' bodies on their way in, and answers that are not read yet.
+//! What the connections of an isolate hold in memory: requests' bodies on their way in, and answers
+//! that are not read yet.
 //!
-//! Each connection has an [`Account`] in the isolate's [`Ledger`]; each body and each answer is a [`Hold`] on it, given back when its memory
-//! is. From half of the limit on, connections whose client takes or sends less than [`RATE`] are closed, the oldest wait first. Where the
-//! ledger is full all the same, what is larger than [`SMALL`] is refused. So whoever keeps others waiting for memory loses their own
-//! connection, and small answers always pass.
+//! Each connection has an [`Account`] in the isolate's [`Ledger`]; each body and each answer is a
+//! [`Hold`] on it, given back when its memory is. From half of the limit on, connections whose
+//! client takes or sends less than [`RATE`] are closed, the oldest wait first. Where the ledger is
+//! full all the same, what is larger than [`SMALL`] is refused. So whoever keeps others waiting for
+//! memory loses their own connection, and small answers always pass.
 
 use std::{
     cell::{Cell, RefCell},
@@ -70,8 +72,8 @@ impl Ledger {
         account
     }
 
-    /// Closes the slowest connections until the others hold no more than half of the limit. What they hold is given back with their next
-    /// turn, and counts until then.
+    /// Closes the slowest connections until the others hold no more than half of the limit. What
+    /// they hold is given back with their next turn, and counts until then.
     fn relieve(&self) {
         let accounts: Vec<Rc<Account>> = self.accounts.borrow().values().filter_map(Weak::upgrade).collect();
         let mut staying =

@@ -1,15 +1,21 @@
-//! What the hosts share that run on an operating system: isolates, an HTTP/1.1 server over them, and the ports of the core.
+//! What the hosts share that run on an operating system: isolates, an HTTP/1.1 server over them,
+//! and the ports of the core.
 //!
-//! An **isolate** is one thread with its own app, script engine, connections and in-memory cache. Nothing of the core is
-//! shared between isolates, so nothing of it is locked. In the order of the data:
+//! An **isolate** is one thread with its own app, script engine, connections and in-memory cache.
+//! Nothing of the core is shared between isolates, so nothing of it is locked. In the order of the
+//! data:
 //!
 //! - [`listener`]: one socket; hands each connection to the isolate with the fewest.
-//! - `shared`: one socket, several processes with an isolate each, which accept by themselves; `board`: what each says of itself. Unix only.
-//! - [`isolate`]: the thread, its runtime, the handler that it answers with and how that is replaced.
+//! - `shared`: one socket, several processes with an isolate each, which accept by themselves;
+//!   `board`: what each says of itself. Unix only.
+//! - [`isolate`]: the thread, its runtime, the handler that it answers with and how that is
+//!   replaced.
 //! - [`server_tls`]: the certificate of a server that speaks TLS, and how that is replaced.
-//! - [`http`]: hyper's requests and responses ↔ the core's, the limits of a connection, what happens at a panic.
+//! - [`http`]: hyper's requests and responses ↔ the core's, the limits of a connection, what
+//!   happens at a panic.
 //! - [`lines`]: one client on standard input and output instead of HTTP, as the isolate sees it.
-//! - [`ports`]: everything an isolate gives the core; the modules after it are one port each. [`cache`] and [`state`]: which one a variable chose.
+//! - [`ports`]: everything an isolate gives the core; the modules after it are one port each.
+//!   [`cache`] and [`state`]: which one a variable chose.
 //! - [`probe`]: requests that look at a server somebody else runs.
 //! - [`logging`]: log lines on standard error; [`telemetry`]: traces to a collector.
 

@@ -1,8 +1,9 @@
 //! One client on standard input and output, as the isolate sees it that works on its messages.
 //!
-//! In come lines, which whoever has standard input numbered; out go messages, each with the number of the line that it belongs to. Neither
-//! side waits for the other: lines are worked on together, and answered in any order. How many there are at a time is limited by the side
-//! that reads them, which counts a line until its [`FromIsolate::Over`] is written. In the order of the data:
+//! In come lines, which whoever has standard input numbered; out go messages, each with the number
+//! of the line that it belongs to. Neither side waits for the other: lines are worked on together,
+//! and answered in any order. How many there are at a time is limited by the side that reads them,
+//! which counts a line until its [`FromIsolate::Over`] is written. In the order of the data:
 //!
 //! - [`ToIsolate`], [`FromIsolate`]: what passes, by a channel within a process;
 //! - [`encode_line`], [`FrameReader`]: the same as bytes, through a socket between processes;
@@ -40,7 +41,8 @@ pub use socket::serve as serve_socket;
 /// What an isolate gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToIsolate {
-    /// What the client agreed on with the isolate before: [`Connection::restore`]. Comes first, if at all.
+    /// What the client agreed on with the isolate before: [`Connection::restore`]. Comes first, if
+    /// at all.
     Agreed(Vec<u8>),
     /// A line, without its end.
     Line(u32, Body),
@@ -80,7 +82,8 @@ pub struct Client {
     pub lists_change: bool,
 }
 
-/// The life of an isolate that is a thread of the process that has standard input. Has to be called on its thread.
+/// The life of an isolate that is a thread of the process that has standard input. Has to be called
+/// on its thread.
 pub async fn serve<H: MessageHandler>(
     lines: mpsc::UnboundedReceiver<ToIsolate>,
     send: impl Fn(FromIsolate) + 'static,
@@ -111,12 +114,14 @@ impl LineSource for mpsc::UnboundedReceiver<ToIsolate> {
     }
 }
 
-/// The lines that come, some of which were looked at before their turn: a client may cancel the call that holds the isolate's thread. There are no
-/// more of them than the side that reads them lets be worked on.
+/// The lines that come, some of which were looked at before their turn: a client may cancel the
+/// call that holds the isolate's thread. There are no more of them than the side that reads them
+/// lets be worked on.
 struct Lines {
     source: RefCell<Box<dyn LineSource>>,
     early: RefCell<VecDeque<ToIsolate>>,
-    /// Those that may cancel a call and whose work has not begun, by their numbers: it waits for the thread, too.
+    /// Those that may cancel a call and whose work has not begun, by their numbers: it waits for
+    /// the thread, too.
     unstarted: RefCell<Vec<(u32, Vec<u8>)>>,
     /// Whoever waits for the next one: the operating system does not tell of what was read already.
     waiting: RefCell<Option<Waker>>,
@@ -267,7 +272,8 @@ impl<H: MessageHandler> Session<H> {
         }
     }
 
-    /// Sends what a call says as it comes, its answer among it. Whoever cancels a request is told nothing more of it.
+    /// Sends what a call says as it comes, its answer among it. Whoever cancels a request is told
+    /// nothing more of it.
     async fn pass_on(&self, mut events: EventStream, cancel: &Cancel) {
         while let Some(event) = events.next().await {
             self.tell_news();

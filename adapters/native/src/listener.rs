@@ -1,4 +1,5 @@
-//! One socket, several isolates: connections come in, and each goes to the isolate that has the fewest.
+//! One socket, several isolates: connections come in, and each goes to the isolate that has the
+//! fewest.
 
 use std::{
     future::Future,
@@ -26,7 +27,8 @@ use crate::{
 /// How many connections may wait to be accepted.
 const BACKLOG: u32 = 4096;
 
-/// The pause after the operating system refused a connection, for want of file descriptors for example.
+/// The pause after the operating system refused a connection, for want of file descriptors for
+/// example.
 pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// A listening socket and the isolates behind it.
@@ -54,7 +56,8 @@ struct IsolateThread<H> {
 /// The address cannot be bound.
 pub fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv6() { TcpSocket::new_v6()? } else { TcpSocket::new_v4()? };
-    // A restarted server need not wait for the connections of the one before. Elsewhere the flag means something else.
+    // A restarted server need not wait for the connections of the one before. Elsewhere the flag
+    // means something else.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
@@ -62,9 +65,11 @@ pub fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 impl<H: Handler> Server<H> {
-    /// Binds the address and starts one isolate for each of `makes`. Connections wait until [`run`](Self::run).
+    /// Binds the address and starts one isolate for each of `makes`. Connections wait until
+    /// [`run`](Self::run).
     ///
-    /// Port 0 is any free port; see [`address`](Self::address). With `tls`, connections begin with a handshake. Has to be called within a tokio runtime.
+    /// Port 0 is any free port; see [`address`](Self::address). With `tls`, connections begin with
+    /// a handshake. Has to be called within a tokio runtime.
     ///
     /// # Errors
     /// The address cannot be bound, or a thread cannot be started.
@@ -97,7 +102,8 @@ impl<H: Handler> Server<H> {
         Replacer { jobs: self.isolates.iter().map(|member| member.jobs.clone()).collect() }
     }
 
-    /// Accepts connections until `stop` resolves; then calls in flight finish, within the grace of the limits.
+    /// Accepts connections until `stop` resolves; then calls in flight finish, within the grace of
+    /// the limits.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Self { listener, seats, isolates, .. } = self;
         tokio::select! {
@@ -118,8 +124,8 @@ impl<H: Handler> Server<H> {
 }
 
 impl<H: Handler> Replacer<H> {
-    /// Has requests from now on answered by new handlers, one for each isolate: `make` is asked for as many. Requests in flight
-    /// finish with theirs.
+    /// Has requests from now on answered by new handlers, one for each isolate: `make` is asked for
+    /// as many. Requests in flight finish with theirs.
     pub fn replace(&self, mut make: impl FnMut() -> MakeHandler<H>) {
         for jobs in &self.jobs {
             // An isolate that has ended serves nobody.
@@ -166,7 +172,8 @@ pub(crate) fn is_clients(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::Interrupted)
 }
 
-/// A connection is a file descriptor, and many systems allow a process 1024 of them until it asks for more.
+/// A connection is a file descriptor, and many systems allow a process 1024 of them until it asks
+/// for more.
 pub(crate) fn raise_descriptor_limit() {
     if let Err(error) = rlimit::increase_nofile_limit(65_536) {
         tracing::debug!(%error, "the limit of open files cannot be raised");

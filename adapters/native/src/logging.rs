@@ -27,8 +27,9 @@ use tracing_subscriber::{
     util::{SubscriberInitExt as _, TryInitError},
 };
 
-/// What is logged: a level (`off`, `error`, `warn`, `info`, `debug`, `trace`), or levels by target (`warn,millrace_core=debug`). Audit lines,
-/// which an app asks for, are logged at every level but `off`, unless their target is named.
+/// What is logged: a level (`off`, `error`, `warn`, `info`, `debug`, `trace`), or levels by target
+/// (`warn,millrace_core=debug`). Audit lines, which an app asks for, are logged at every level but
+/// `off`, unless their target is named.
 ///
 /// # Errors
 /// A sentence that says what is allowed.
@@ -150,7 +151,8 @@ impl Visit for Line<'_> {
     }
 }
 
-/// A panic's message may hold a caller's values: only its place is logged, and the message where somebody debugs.
+/// A panic's message may hold a caller's values: only its place is logged, and the message where
+/// somebody debugs.
 fn log_panic(info: &std::panic::PanicHookInfo<'_>) {
     let place = info.location().map(ToString::to_string).unwrap_or_default();
     tracing::error!(place, "a panic: this is a bug in Millrace; the request is answered with an internal error");

@@ -1,9 +1,11 @@
 //! The body of a response on its way out: bytes, or the events of a call as they come.
 //!
-//! A call whose answer is a stream runs on as a task of its own, so that a client that reads slowly, or not at all, never holds it up:
-//! what waits to be read is bounded by the core. A client that goes away drops the body, which cancels the call.
+//! A call whose answer is a stream runs on as a task of its own, so that a client that reads
+//! slowly, or not at all, never holds it up: what waits to be read is bounded by the core. A client
+//! that goes away drops the body, which cancels the call.
 //!
-//! Every part of a body counts in the connection's account until it was written, or dropped with the connection.
+//! Every part of a body counts in the connection's account until it was written, or dropped with
+//! the connection.
 
 use std::{
     fmt,
@@ -76,7 +78,8 @@ impl Buf for Part {
 }
 
 impl Outgoing {
-    /// Has to be called on an isolate: a stream starts a task. `None` where the connections of the isolate hold too much for a whole body.
+    /// Has to be called on an isolate: a stream starts a task. `None` where the connections of the
+    /// isolate hold too much for a whole body.
     pub(crate) fn new(
         body: ResponseBody,
         account: &Rc<Account>,

@@ -21,8 +21,9 @@ use crate::{
 
 /// The ports of one isolate: must be called on its thread. Opens nothing.
 ///
-/// `base` is the folder that relative paths of databases are below; `cache` is where results of cached tools are kept, and counters and records; what the core wants
-/// done after a response goes to `tasks`.
+/// `base` is the folder that relative paths of databases are below; `cache` is where results of
+/// cached tools are kept, and counters and records; what the core wants done after a response goes
+/// to `tasks`.
 #[must_use]
 pub fn native(base: PathBuf, variables: Variables, cache: &CacheChoice, tasks: &Tasks) -> Ports {
     let clock: Rc<dyn Clock> = Rc::new(SystemClock);

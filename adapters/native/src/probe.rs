@@ -1,8 +1,9 @@
 //! Requests that look at a server somebody else runs, as a client sees it.
 //!
-//! Beside the answer there is what a diagnosis needs: how long it took, how its body ended, how the certificate was judged and when it
-//! expires. A request has a limit of time and its answer one of bytes, whatever the server sends. Redirects, proxies, cookies and content
-//! encodings are off, as for every outgoing request.
+//! Beside the answer there is what a diagnosis needs: how long it took, how its body ended, how the
+//! certificate was judged and when it expires. A request has a limit of time and its answer one of
+//! bytes, whatever the server sends. Redirects, proxies, cookies and content encodings are off, as
+//! for every outgoing request.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -69,7 +70,8 @@ pub struct ProbeResponse {
     pub first: Duration,
     /// From the beginning of the request to the end of the answer.
     pub whole: Duration,
-    /// How long the certificate is still valid, where that is less than two weeks and the connection is new.
+    /// How long the certificate is still valid, where that is less than two weeks and the
+    /// connection is new.
     pub expires_in: Option<Duration>,
 }
 
@@ -143,8 +145,8 @@ impl Probe {
         Ok(Self { client, judged })
     }
 
-    /// Sends one request. `enough` is asked when the head of the answer is there, with no bytes, and for each piece of the body: whether the
-    /// reader has what it wants.
+    /// Sends one request. `enough` is asked when the head of the answer is there, with no bytes,
+    /// and for each piece of the body: whether the reader has what it wants.
     ///
     /// # Errors
     /// There is no answer.

@@ -9,7 +9,8 @@ pub struct SystemRandom;
 impl Random for SystemRandom {
     fn fill(&self, buffer: &mut [u8]) {
         if let Err(error) = getrandom::fill(buffer) {
-            // Going on without randomness would make tokens that can be guessed, and no caller could tell.
+            // Going on without randomness would make tokens that can be guessed, and no caller
+            // could tell.
             tracing::error!(%error, "the operating system provides no randomness; the process ends");
             std::process::abort();
         }

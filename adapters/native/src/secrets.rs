@@ -42,7 +42,8 @@ impl SecretsChoice {
     /// Reads `MILLRACE_SECRETS`, and what the store that it names needs beside it.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration): the variable has no known form, or one that its store needs is missing.
+    /// [`Configuration`](ErrorKind::Configuration): the variable has no known form, or one that its
+    /// store needs is missing.
     pub fn of(env: &dyn Env) -> Result<Self> {
         let Some(value) = env.var(VARIABLE) else { return Ok(Self::Variables) };
         let text = value.expose().trim();
@@ -59,8 +60,8 @@ impl SecretsChoice {
         choice.map_err(|error| Error::new(error.kind, format!("the variable `{VARIABLE}` does not work: {}", error.message)))
     }
 
-    /// The store of one isolate; reads nothing yet. `None` where variables are the secrets. `base` is the folder that a relative folder of
-    /// files is below.
+    /// The store of one isolate; reads nothing yet. `None` where variables are the secrets. `base`
+    /// is the folder that a relative folder of files is below.
     #[must_use]
     pub fn open(&self, base: &std::path::Path, clock: Rc<dyn Clock>) -> Option<Rc<dyn SecretStore>> {
         match self {
@@ -72,7 +73,8 @@ impl SecretsChoice {
     }
 }
 
-/// The lines of [`App::missing`] for a process on this machine, secrets included. `base` as in [`SecretsChoice::open`].
+/// The lines of [`App::missing`] for a process on this machine, secrets included. `base` as in
+/// [`SecretsChoice::open`].
 ///
 /// # Errors
 /// The operating system gives no thread.
@@ -99,7 +101,8 @@ pub fn missing(app: &App, variables: &Variables, base: &std::path::Path) -> io::
     Ok(app.missing(variables, Some(&has_value)))
 }
 
-/// The store where the variables of the process are wrong: every secret is refused for the same reason.
+/// The store where the variables of the process are wrong: every secret is refused for the same
+/// reason.
 pub(crate) struct Refusing(pub(crate) Error);
 
 impl SecretStore for Refusing {

@@ -1,4 +1,5 @@
-//! The server side of TLS, by rustls with ring: one certificate, which can be exchanged while connections come in.
+//! The server side of TLS, by rustls with ring: one certificate, which can be exchanged while
+//! connections come in.
 
 use std::{
     fmt,
@@ -17,7 +18,8 @@ use tokio_rustls::TlsAcceptor;
 /// What a server says in the handshake that it speaks.
 const PROTOCOL: &[u8] = b"http/1.1";
 
-/// Does the handshakes of a server, with TLS 1.2 and 1.3. A copy is the same server: it has the same certificate.
+/// Does the handshakes of a server, with TLS 1.2 and 1.3. A copy is the same server: it has the
+/// same certificate.
 #[derive(Clone)]
 pub struct ServerTls {
     config: Arc<ServerConfig>,
@@ -42,7 +44,8 @@ pub enum UnusableCertificate {
 }
 
 impl ServerTls {
-    /// A server with a certificate and what stands above it, first its own, and its private key. Both are PEM.
+    /// A server with a certificate and what stands above it, first its own, and its private key.
+    /// Both are PEM.
     ///
     /// # Errors
     /// They cannot be used, or not together.

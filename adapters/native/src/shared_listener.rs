@@ -1,7 +1,8 @@
 //! One socket, several processes: each has one isolate, which accepts by itself.
 //!
-//! An isolate that is stuck accepts nothing, so every new connection goes to another one; nothing of it waits in a queue of its own, as it would with
-//! `SO_REUSEPORT`. Connections go to the isolate that has the fewest: one that has more than another gives the others a moment first.
+//! An isolate that is stuck accepts nothing, so every new connection goes to another one; nothing
+//! of it waits in a queue of its own, as it would with `SO_REUSEPORT`. Connections go to the
+//! isolate that has the fewest: one that has more than another gives the others a moment first.
 
 use std::{
     io,
@@ -34,11 +35,13 @@ use crate::{
 /// How often an isolate says that its runtime gets its turn.
 pub const BEAT: Duration = Duration::from_millis(200);
 
-/// How long an isolate leaves a new connection to the others for each connection that it has more than another one, and for how many.
+/// How long an isolate leaves a new connection to the others for each connection that it has more
+/// than another one, and for how many.
 const MOMENT: Duration = Duration::from_millis(1);
 const MOMENTS: u64 = 4;
 
-/// The life of an isolate that shares a listening socket. Has to be called on its thread, and resolves when it has ended.
+/// The life of an isolate that shares a listening socket. Has to be called on its thread, and
+/// resolves when it has ended.
 ///
 /// # Errors
 /// The operating system does not let the socket be waited for.
@@ -72,8 +75,9 @@ pub async fn serve<H: Handler>(
     Ok(())
 }
 
-/// A listening socket, and when something is in its queue. tokio's own listener tells the latter only together with what it accepted, so the
-/// same socket is registered once more as a stream, which only waits.
+/// A listening socket, and when something is in its queue. tokio's own listener tells the latter
+/// only together with what it accepted, so the same socket is registered once more as a stream,
+/// which only waits.
 struct Listener {
     socket: TcpListener,
     readiness: AsyncTcpStream,

@@ -1,5 +1,6 @@
-//! Where a native host keeps counters and records: in a server that `MILLRACE_CACHE` names, or else where the variable `MILLRACE_STATE` says.
-//! The places of calls are always there: they are those of a machine.
+//! Where a native host keeps counters and records: in a server that `MILLRACE_CACHE` names, or else
+//! where the variable `MILLRACE_STATE` says. The places of calls are always there: they are those
+//! of a machine.
 //!
 //! | value | counters, records and places | who shares them |
 //! |---|---|---|
@@ -47,8 +48,8 @@ fn file(folder: PathBuf, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> FileSt
     FileState::new(folder, DEFAULT_FILE_BYTES, clock, random)
 }
 
-/// The store of one isolate, and the places of its machine. Touches no file and connects to nothing yet. `base` is the folder where relative
-/// paths of databases start.
+/// The store of one isolate, and the places of its machine. Touches no file and connects to nothing
+/// yet. `base` is the folder where relative paths of databases start.
 #[must_use]
 pub fn open(
     base: &Path,
@@ -67,8 +68,8 @@ pub fn open(
     }
 }
 
-/// What the operator is told at the start where the store does not hold what the app promises; names the tools. Makes the state file, where
-/// the app needs one.
+/// What the operator is told at the start where the store does not hold what the app promises;
+/// names the tools. Makes the state file, where the app needs one.
 #[must_use]
 pub fn problem(app: &App, base: &Path, env: &dyn Env, cache: &CacheChoice) -> Option<String> {
     let is_server = !matches!(cache, CacheChoice::Memory);

@@ -1,4 +1,5 @@
-//! Traces of a native host, by the crate `millrace-telemetry`: variables `OTEL_…` and the app's `telemetry` in, requests to a collector out.
+//! Traces of a native host, by the crate `millrace-telemetry`: variables `OTEL_…` and the app's
+//! `telemetry` in, requests to a collector out.
 
 use std::{
     rc::Rc,
@@ -10,7 +11,8 @@ pub use millrace_telemetry::TraceSettings;
 
 use crate::http_client::NativeHttpClient;
 
-/// Has the calls of an isolate traced, beside observers that it has already. Without settings nothing changes.
+/// Has the calls of an isolate traced, beside observers that it has already. Without settings
+/// nothing changes.
 pub fn trace(settings: Option<TraceSettings>, ports: &mut Ports) {
     // A client of its own: what scripts fetch does not take the collector's connection.
     let tracer = millrace_telemetry::tracer(settings, Rc::new(NativeHttpClient::new(ports.clock.clone())), ports, now_ns);

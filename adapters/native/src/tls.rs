@@ -1,6 +1,7 @@
 //! The client side of TLS, by rustls with ring.
 //!
-//! Trusted are the certificates of the operating system (or of `SSL_CERT_FILE`), as for HTTP, unless a connection brings its own.
+//! Trusted are the certificates of the operating system (or of `SSL_CERT_FILE`), as for HTTP,
+//! unless a connection brings its own.
 
 use std::{
     cell::OnceCell,
@@ -35,7 +36,8 @@ pub(crate) struct Connector {
 }
 
 impl Connector {
-    /// `base` is the folder that a relative path of a file with certificates is below. Reads nothing yet.
+    /// `base` is the folder that a relative path of a file with certificates is below. Reads
+    /// nothing yet.
     pub(crate) const fn new(base: PathBuf) -> Self {
         Self { base, provider: OnceCell::new(), system: OnceCell::new() }
     }

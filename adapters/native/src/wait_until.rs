@@ -5,7 +5,8 @@ use std::{cell::Cell, future::Future, rc::Rc};
 use millrace_core::ports::{LocalFuture, WaitUntil};
 use tokio::sync::Notify;
 
-/// Tasks that run on the isolate beside everything else, and are waited for at its end. Clones share them.
+/// Tasks that run on the isolate beside everything else, and are waited for at its end. Clones
+/// share them.
 #[derive(Clone, Default)]
 pub struct Tasks(Rc<State>);
 

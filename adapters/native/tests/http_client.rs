@@ -16,7 +16,8 @@ use millrace_core::{
 };
 use millrace_native::{clock::SystemClock, http_client::NativeHttpClient, isolate};
 
-/// Answers each connection with `answer`, and gives the request heads that came. An empty answer keeps the client waiting.
+/// Answers each connection with `answer`, and gives the request heads that came. An empty answer
+/// keeps the client waiting.
 fn server(answer: &'static str) -> (SocketAddr, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

@@ -20,8 +20,8 @@ use millrace_native::{
 };
 use tokio::sync::{Semaphore, oneshot};
 
-/// Answers by path: `/echo` the body, `/panic` with a panic, `/gate` when the gate is opened, also to a client that disconnected, `/large` with [`LARGE`] bytes, anything else
-/// its name.
+/// Answers by path: `/echo` the body, `/panic` with a panic, `/gate` when the gate is opened, also
+/// to a client that disconnected, `/large` with [`LARGE`] bytes, anything else its name.
 struct Plain {
     name: &'static str,
     gate: Arc<Gate>,
@@ -210,7 +210,8 @@ fn a_body_of_the_limit_passes_and_a_longer_one_is_refused_however_it_comes() {
     }
     assert!(rest(&mut socket).starts_with("HTTP/1.1 413 "));
 
-    // A client that asks first is refused before it sends, and one within the limit is told to go on.
+    // A client that asks first is refused before it sends, and one within the limit is told to go
+    // on.
     let mut socket = server.connect();
     socket.write_all(b"POST /echo HTTP/1.1\r\nHost: test\r\nContent-Length: 1001\r\nExpect: 100-continue\r\n\r\n").unwrap();
     assert_eq!(answer(&mut socket).0, 413);
@@ -273,7 +274,8 @@ fn a_client_that_does_not_read_is_let_go_and_one_that_reads_slowly_is_not() {
         let count = slow.read(&mut part).unwrap();
         assert!(count > 0, "closed after {taken} bytes");
         taken += count;
-        // It reads a little at a time for as long as the other one is waited for, which is longer than the time for a write.
+        // It reads a little at a time for as long as the other one is waited for, which is longer
+        // than the time for a write.
         if outlasted.is_none() && deaf.take_error().unwrap().is_some() {
             (part, outlasted) = (vec![0; LARGE], Some(taken));
         } else if outlasted.is_none() {
@@ -307,7 +309,8 @@ fn whoever_keeps_answers_unread_makes_room_for_others() {
         socket.write_all(ASK_LARGE).unwrap();
     }
     wait(&server.gate.arrived, 10);
-    // Small answers pass at any time; a large one may be refused until the deaf have had their grace.
+    // Small answers pass at any time; a large one may be refused until the deaf have had their
+    // grace.
     let begun = Instant::now();
     let mut socket = server.connect();
     loop {
@@ -318,7 +321,8 @@ fn whoever_keeps_answers_unread_makes_room_for_others() {
         }
         assert!(begun.elapsed() < Duration::from_secs(60), "there is never room");
     }
-    // The ten hold, or would hold, more than half of what is allowed: some of them are closed, long before the time for a write.
+    // The ten hold, or would hold, more than half of what is allowed: some of them are closed, long
+    // before the time for a write.
     let is_closed = |socket: &TcpStream| socket.take_error().unwrap().is_some();
     let mut closed = 0;
     while closed < 1 {
@@ -358,7 +362,8 @@ fn connections_beyond_the_limit_wait_for_a_seat() {
 #[test]
 fn isolates_share_the_connections() {
     let server = start(2, Limits { connections: 8, ..Limits::default() });
-    // Sixteen seats, eight an isolate: all of them can only be taken where both isolates take their share.
+    // Sixteen seats, eight an isolate: all of them can only be taken where both isolates take their
+    // share.
     let mut sockets: Vec<_> = (0..16).map(|_| server.connect()).collect();
     for socket in &mut sockets {
         assert_eq!(get(socket, "/").0, 200);
@@ -446,7 +451,8 @@ fn a_new_handler_answers_new_requests_and_the_old_one_ends_its_own() {
     before.write_all(b"GET /gate HTTP/1.1\r\nHost: test\r\n\r\n").unwrap();
     wait(&server.gate.arrived, 1);
     server.replacer.replace(|| make("second", &server.gate));
-    // Jobs of an isolate are taken in order: a connection that comes after the replacement meets the new handler.
+    // Jobs of an isolate are taken in order: a connection that comes after the replacement meets
+    // the new handler.
     for _ in 0..4 {
         assert_eq!(get(&mut server.connect(), "/"), (200, "second".into()));
     }

@@ -1,4 +1,5 @@
-//! The server with TLS: what is said in a handshake, and what keeps a handshake from holding up anybody.
+//! The server with TLS: what is said in a handshake, and what keeps a handshake from holding up
+//! anybody.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may end where it fails")]
 
 use std::{
@@ -16,7 +17,8 @@ use crate::server::{Running, start_with};
 
 type Secured = StreamOwned<ClientConnection, TcpStream>;
 
-/// A certificate for `localhost`, the server with it, and the certificate that clients have to trust.
+/// A certificate for `localhost`, the server with it, and the certificate that clients have to
+/// trust.
 fn certificate() -> (ServerTls, RootCertStore) {
     let CertifiedKey { cert, signing_key } = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let mut roots = RootCertStore::empty();

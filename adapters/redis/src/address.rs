@@ -58,18 +58,20 @@ pub struct RedisAddress {
 }
 
 impl RedisAddress {
-    /// Reads an address. `rediss://` is with TLS, where `?ca_file=FILE` names a PEM file with the certificates to trust. `?protocol=2` or
-    /// `?protocol=3` says which version is spoken.
+    /// Reads an address. `rediss://` is with TLS, where `?ca_file=FILE` names a PEM file with the
+    /// certificates to trust. `?protocol=2` or `?protocol=3` says which version is spoken.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration): what is wrong, without the text, which holds a password.
+    /// [`Configuration`](ErrorKind::Configuration): what is wrong, without the text, which holds a
+    /// password.
     pub fn parse(text: &str) -> Result<Self> {
         let address = Self::read("the address of a Redis server", text)?;
         address.check_user("the address of a Redis server")?;
         Ok(address)
     }
 
-    /// Reads an address that may have a user without a password, which is found elsewhere. `subject` is what messages call the text.
+    /// Reads an address that may have a user without a password, which is found elsewhere.
+    /// `subject` is what messages call the text.
     ///
     /// # Errors
     /// As [`parse`](Self::parse).

@@ -1,4 +1,5 @@
-//! A connection: TCP, TLS where it is asked for, who we are, the version of the protocol, and the database.
+//! A connection: TCP, TLS where it is asked for, who we are, the version of the protocol, and the
+//! database.
 
 use std::{
     cell::Cell,
@@ -32,7 +33,8 @@ impl From<Error> for LoginError {
     }
 }
 
-/// What an isolate knows of a server: whether it takes `HELLO`, which Redis before 6 and some proxies do not.
+/// What an isolate knows of a server: whether it takes `HELLO`, which Redis before 6 and some
+/// proxies do not.
 #[derive(Debug, Default)]
 pub struct KnownServer {
     without_hello: Cell<bool>,
@@ -59,8 +61,10 @@ impl Link {
     /// Sends a command and reads the reply to it.
     ///
     /// # Errors
-    /// [`Unavailable`](ErrorKind::Unavailable) where the connection broke or ended, [`Protocol`](ErrorKind::Protocol) for what is not one reply,
-    /// [`TooLarge`](ErrorKind::TooLarge). The connection is of no use afterwards, and nobody knows whether the command was carried out.
+    /// [`Unavailable`](ErrorKind::Unavailable) where the connection broke or ended,
+    /// [`Protocol`](ErrorKind::Protocol) for what is not one reply,
+    /// [`TooLarge`](ErrorKind::TooLarge). The connection is of no use afterwards, and nobody knows
+    /// whether the command was carried out.
     pub async fn exchange(&mut self, words: &[&[u8]], limits: Limits) -> Result<Reply> {
         self.is_in_step = false;
         let mut replies = Replies::to(&mut *self.stream, &[words], self.protocol, limits).await?;
@@ -97,10 +101,11 @@ enum Step {
     Other,
 }
 
-/// Connects and logs in, with all commands of the login in one round trip. The caller bounds how long it takes: `deadline_ms` is for what is below.
+/// Connects and logs in, with all commands of the login in one round trip. The caller bounds how
+/// long it takes: `deadline_ms` is for what is below.
 ///
-/// `AUTH` is a command of its own, and not a part of `HELLO`: a server that does not know `HELLO` then needs no second round trip and quotes no
-/// password, and one without a password says so.
+/// `AUTH` is a command of its own, and not a part of `HELLO`: a server that does not know `HELLO`
+/// then needs no second round trip and quotes no password, and one without a password says so.
 ///
 /// # Errors
 /// Whatever fails: no command was carried out.
@@ -182,7 +187,8 @@ async fn log_in(stream: &mut dyn ByteStream, steps: &[(Step, &[&[u8]])], address
     Ok(protocol)
 }
 
-/// Takes the reply to `HELLO`: names and values, one of them the version that the connection speaks from now on.
+/// Takes the reply to `HELLO`: names and values, one of them the version that the connection speaks
+/// from now on.
 fn greeted(reply: Reply, address: &RedisAddress) -> Result<Protocol, LoginError> {
     let failed = |kind, what: &str| LoginError::Failed(Error::new(kind, format!("{REDIS_SERVER} {what}")).at(&address.place()));
     let is = |reply: &Reply, name: &str| match reply {
@@ -225,7 +231,8 @@ fn done(reply: Reply, address: &RedisAddress) -> Result<(), LoginError> {
     }
 }
 
-/// Whether nothing came on a connection that is not in use, as it must be: the end of it, or a reply that nobody asked for, is none.
+/// Whether nothing came on a connection that is not in use, as it must be: the end of it, or a
+/// reply that nobody asked for, is none.
 pub async fn is_silent(stream: &mut dyn ByteStream) -> bool {
     // One turn of the host's loop, so that it sees what has arrived.
     let mut turned = false;

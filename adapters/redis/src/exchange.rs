@@ -27,7 +27,8 @@ impl<'a> Replies<'a> {
     /// The next reply.
     ///
     /// # Errors
-    /// [`Unavailable`](ErrorKind::Unavailable) where the connection broke or ended, else as [`ReplyReader::take`].
+    /// [`Unavailable`](ErrorKind::Unavailable) where the connection broke or ended, else as
+    /// [`ReplyReader::take`].
     pub(crate) async fn next(&mut self) -> Result<Reply> {
         loop {
             if let Some(reply) = self.reader.reply()? {

@@ -1,8 +1,9 @@
 //! Replies: what a server sends, read piece by piece.
 //!
-//! RESP3 has types that RESP2 has not. A reply of RESP3 is read as the one that the server would have sent to a client of RESP2: a map is its
-//! keys and values in turn, a set is a list, a number with a fraction is its text, and true is 1. So nobody behind this reader can tell the two
-//! apart, except where a command replies with other lists; [`Reply`] has what both have.
+//! RESP3 has types that RESP2 has not. A reply of RESP3 is read as the one that the server would
+//! have sent to a client of RESP2: a map is its keys and values in turn, a set is a list, a number
+//! with a fraction is its text, and true is 1. So nobody behind this reader can tell the two apart,
+//! except where a command replies with other lists; [`Reply`] has what both have.
 //!
 //! | in RESP3 | is read as |
 //! |---|---|
@@ -59,8 +60,9 @@ pub enum Protocol {
 /// How much a reply may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Its values together, in bytes; each element counts 32 more. A word or an error within a list is a value, too. A list of two or more within
-    /// another counts by its elements alone, so that pairs are worth the same, apart or one after the other.
+    /// Its values together, in bytes; each element counts 32 more. A word or an error within a list
+    /// is a value, too. A list of two or more within another counts by its elements alone, so that
+    /// pairs are worth the same, apart or one after the other.
     pub bytes: usize,
     /// Whether it may be a list.
     pub lists: bool,
@@ -125,7 +127,8 @@ impl ReplyReader {
     /// Takes what came; a whole reply, or `None` where the rest is still to come.
     ///
     /// # Errors
-    /// [`Protocol`](ErrorKind::Protocol) for what is not a reply, or more than one; [`TooLarge`](ErrorKind::TooLarge).
+    /// [`Protocol`](ErrorKind::Protocol) for what is not a reply, or more than one;
+    /// [`TooLarge`](ErrorKind::TooLarge).
     pub fn take(&mut self, bytes: &[u8]) -> Result<Option<Reply>> {
         self.feed(bytes);
         if self.taken.is_none() {
@@ -346,7 +349,8 @@ fn is_whole(digits: &[u8]) -> bool {
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// Whether a line is a number with a fraction and an exponent, as far as it has them, or one of those that are none.
+/// Whether a line is a number with a fraction and an exponent, as far as it has them, or one of
+/// those that are none.
 fn is_double(line: &[u8]) -> bool {
     let line = unsigned(line);
     if matches!(line, b"inf" | b"nan") {

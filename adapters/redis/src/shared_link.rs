@@ -1,12 +1,14 @@
 //! A connection that several commands use at the same time.
 //!
-//! What is sent within one turn of the host's loop goes out together, and replies that come together are read together, so that many callers
-//! cost few system calls. Replies have the order of the commands. Whoever waits does the work of all: the call that was polled last moves the
+//! What is sent within one turn of the host's loop goes out together, and replies that come
+//! together are read together, so that many callers cost few system calls. Replies have the order
+//! of the commands. Whoever waits does the work of all: the call that was polled last moves the
 //! bytes, and leaves that to another one when it ends.
 //!
-//! A call that is given up keeps its place in the order, and its reply is thrown away. No command is taken after that, because the server may be
-//! stuck: those that were sent before go on, and with the last of them the connection is closed. A reply that breaks the protocol or a limit
-//! ends all of them. So this is for commands that may be sent again.
+//! A call that is given up keeps its place in the order, and its reply is thrown away. No command
+//! is taken after that, because the server may be stuck: those that were sent before go on, and
+//! with the last of them the connection is closed. A reply that breaks the protocol or a limit ends
+//! all of them. So this is for commands that may be sent again.
 
 use std::{
     cell::{Cell, RefCell},
@@ -61,7 +63,8 @@ struct State {
     takes_commands: bool,
     /// A call will send what is to be sent in the next turn.
     is_due: bool,
-    /// Who moves the bytes: it was polled last and is woken when something comes, or it was woken to take over.
+    /// Who moves the bytes: it was polled last and is woken when something comes, or it was woken
+    /// to take over.
     driver: Option<u64>,
     next_number: u64,
 }
@@ -167,7 +170,8 @@ impl State {
             }
             false
         } else {
-            // One turn of the host's loop: other calls add their commands, and what has arrived is seen.
+            // One turn of the host's loop: other calls add their commands, and what has arrived is
+            // seen.
             !std::mem::replace(&mut self.is_due, true)
         };
         if let Some(outcome) = place.outcome.take() {
@@ -200,7 +204,8 @@ impl State {
 
     fn send(&mut self, context: &mut Context<'_>) -> Result<(), SharedFailure> {
         let Some(stream) = self.stream.as_mut().filter(|_| !self.outgoing.is_empty()) else { return Ok(()) };
-        // Where nothing is outstanding, nothing can come but the end of the connection, or a reply that nobody asked for.
+        // Where nothing is outstanding, nothing can come but the end of the connection, or a reply
+        // that nobody asked for.
         if self.sent == 0 && stream.poll_read(&mut Context::from_waker(Waker::noop()), &mut self.chunk).is_ready() {
             return Err(SharedFailure::NotSent(over()));
         }
@@ -234,7 +239,8 @@ impl State {
                 self.reader.expect(place.limits);
                 self.reply = self.reader.reply()?;
             }
-            // Nothing but whole pushes may follow the reply to the last command: else nobody knows which reply is whose.
+            // Nothing but whole pushes may follow the reply to the last command: else nobody knows
+            // which reply is whose.
             if self.reply.is_none() || (self.sent == 1 && !self.reader.ended()?) {
                 break;
             }
@@ -612,7 +618,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes in whatever pieces, and whoever leaves: a call gets its own reply, and none waits for ever.
+        /// Whatever comes in whatever pieces, and whoever leaves: a call gets its own reply, and
+        /// none waits for ever.
         #[test]
         fn every_call_gets_its_own_reply(steps in prop::collection::vec((0_u8..6, 0_usize..40), 1..60)) {
             let wire = Rc::default();

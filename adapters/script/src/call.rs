@@ -117,7 +117,8 @@ struct Answered {
     content: Result<(Json, Option<Vec<u8>>), Error>,
 }
 
-/// What is computed at a time before others have their turn, and what each answer takes beside that: about as long as a slice of a script.
+/// What is computed at a time before others have their turn, and what each answer takes beside
+/// that: about as long as a slice of a script.
 const UNITS_AT_A_TIME: u64 = 400_000;
 const UNITS_OF_AN_ANSWER: u64 = 10_000;
 
@@ -349,7 +350,8 @@ impl<'a> RunningScript<'a> {
         answer.outcome
     }
 
-    /// A timer that is left may be one that lost a race, or have something behind it that is never done: only the author knows.
+    /// A timer that is left may be one that lost a race, or have something behind it that is never
+    /// done: only the author knows.
     fn tell_of_timers(&mut self) {
         for question in self.instance.asks() {
             if question.kind == ask::TIMER {

@@ -1,5 +1,6 @@
-//! What `crypto.subtle` of scripts has computed: natively by crates, in a Worker by the platform. A key crosses as bytes: those of a secret, or
-//! the structure SPKI or PKCS #8. The prelude (prelude/parts/crypto.js) has looked at algorithms, usages and formats before.
+//! What `crypto.subtle` of scripts has computed: natively by crates, in a Worker by the platform. A
+//! key crosses as bytes: those of a secret, or the structure SPKI or PKCS #8. The prelude
+//! (prelude/parts/crypto.js) has looked at algorithms, usages and formats before.
 
 #[cfg(not(target_arch = "wasm32"))]
 mod native;

@@ -1,4 +1,5 @@
-//! Parts of the prelude that only some programs name: an image has those that its programs name, and no others.
+//! Parts of the prelude that only some programs name: an image has those that its programs name,
+//! and no others.
 
 /// The streams of the standard: a library, and what stands on it.
 const STREAMS: &str = concat!(
@@ -12,7 +13,8 @@ const STREAMS: &str = concat!(
 struct Part {
     name: &'static str,
     text: &'static str,
-    /// What of a program's text tells that it is used. One word too many costs memory, one too few the time of evaluating it in a call.
+    /// What of a program's text tells that it is used. One word too many costs memory, one too few
+    /// the time of evaluating it in a call.
     words: &'static [&'static str],
 }
 
@@ -49,7 +51,8 @@ pub(crate) fn named_in(program: &str) -> Vec<&'static str> {
     PARTS.iter().filter(|part| part.words.iter().any(|word| has_word(program, word))).map(|part| part.name).collect()
 }
 
-/// Whether a text has a word that does not begin within another one. What follows may be anything: `FileReader` is rare.
+/// Whether a text has a word that does not begin within another one. What follows may be anything:
+/// `FileReader` is rare.
 fn has_word(text: &str, word: &str) -> bool {
     let begins = |at: usize| {
         word.starts_with('.')

@@ -15,7 +15,8 @@ use millrace_engine::{Fault, Image, Instance};
 
 use crate::program::{self, Program};
 
-/// The most calls that are inside the engine at a time; more wait in line. Each has a memory, and a Worker's isolate has no room for as many.
+/// The most calls that are inside the engine at a time; more wait in line. Each has a memory, and a
+/// Worker's isolate has no room for as many.
 pub const MAX_ACTIVE: usize = if cfg!(target_arch = "wasm32") { 24 } else { 64 };
 
 /// The most instances that are kept while nobody uses them.
@@ -42,7 +43,8 @@ pub(crate) struct Pool {
 /// A place inside the engine; given back when dropped.
 pub(crate) struct PoolSlot(Rc<Pool>);
 
-/// What a call has between two of its scripts: its place, and the instance as the scripts have left it. It goes back when the call ends.
+/// What a call has between two of its scripts: its place, and the instance as the scripts have left
+/// it. It goes back when the call ends.
 pub(crate) struct CallInstance {
     slot: PoolSlot,
     instance: Option<Instance>,
@@ -60,7 +62,8 @@ impl CallInstance {
         Self { slot, instance: None, is_used: false, has_left: false, evaluated: Vec::new() }
     }
 
-    /// The instance: as the call's last script has left it, or a new one. Whoever takes it puts it back, or it is given up.
+    /// The instance: as the call's last script has left it, or a new one. Whoever takes it puts it
+    /// back, or it is given up.
     pub(crate) fn take(&mut self, program: &Program) -> Result<Instance, ScriptFault> {
         match self.instance.take() {
             Some(instance) => Ok(instance),
@@ -152,7 +155,8 @@ impl Pool {
 
     /// Keeps an instance for the next call.
     fn keep(&self, mut instance: Instance) {
-        // What a call has left there is not for the next one, nor for whoever reads the memory of this process.
+        // What a call has left there is not for the next one, nor for whoever reads the memory of
+        // this process.
         if instance.restore().is_err() {
             return;
         }
@@ -177,7 +181,8 @@ impl Pool {
     }
 }
 
-/// How many instances are kept: as many as there is room for, where each takes the memory of the image.
+/// How many instances are kept: as many as there is room for, where each takes the memory of the
+/// image.
 fn most_idle(program: &Option<Rc<Program>>) -> usize {
     let size = program.as_ref().map_or(1, |program| program.image.size().max(1));
     if cfg!(target_arch = "wasm32") { (IDLE_BYTES / size).clamp(1, MAX_IDLE) } else { MAX_IDLE }

@@ -29,12 +29,13 @@ const PRELUDE: &str = concat!(
     "\n})"
 );
 
-/// What evaluating the scripts of an app may use up: the work is that of each script, the memory is that of all of them together. What does not
-/// fit is left to the calls.
+/// What evaluating the scripts of an app may use up: the work is that of each script, the memory is
+/// that of all of them together. What does not fit is left to the calls.
 pub(crate) const LOADING: Limits =
     Limits { fuel: 200_000_000, memory_bytes: if cfg!(target_arch = "wasm32") { 24 << 20 } else { 128 << 20 } };
 
-/// What the modules of a script may use up where they are evaluated in a call, beside what the call has: as much as where they are loaded once.
+/// What the modules of a script may use up where they are evaluated in a call, beside what the call
+/// has: as much as where they are loaded once.
 pub(crate) fn loading_fuel(limits: Limits) -> u64 {
     LOADING.fuel.max(limits.fuel)
 }
@@ -113,13 +114,15 @@ pub(crate) fn renew(loader: &mut Loader, scripts: &[Script]) -> Result<(), Fault
     Ok(())
 }
 
-/// The prelude catches what a script throws while it is evaluated: what is thrown before is of its text.
+/// The prelude catches what a script throws while it is evaluated: what is thrown before is of its
+/// text.
 pub(crate) fn does_not_compile(script: &Script, text: &str) -> ScriptFault {
     let message = wire::escaped(text).message;
     ScriptFault::Broken(format!("`{}` does not compile: {message}", script.path))
 }
 
-/// The host of scripts that are being evaluated: what is pure is answered, everything else is for a call.
+/// The host of scripts that are being evaluated: what is pure is answered, everything else is for a
+/// call.
 #[derive(Default)]
 pub(crate) struct LoadHost {
     was_asked: Cell<bool>,

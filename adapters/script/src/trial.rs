@@ -1,4 +1,5 @@
-//! The scripts of an app, evaluated to see what comes of each: for whoever checks an app, never for one that serves it.
+//! The scripts of an app, evaluated to see what comes of each: for whoever checks an app, never for
+//! one that serves it.
 
 use std::{sync::Arc, time::Instant};
 

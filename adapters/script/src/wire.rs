@@ -1,4 +1,5 @@
-//! What crosses the border to the prelude, as JSON. The other side is prelude/core.js: the numbers and shapes are the same there.
+//! What crosses the border to the prelude, as JSON. The other side is prelude/core.js: the numbers
+//! and shapes are the same there.
 
 use base64::Engine as _;
 use millrace_core::{
@@ -43,7 +44,8 @@ pub(crate) mod say {
     pub(crate) const PART: i32 = 23;
 }
 
-/// The deepest nesting of JSON that is read: what the prelude lets through, and what it puts around that.
+/// The deepest nesting of JSON that is read: what the prelude lets through, and what it puts around
+/// that.
 const MAX_DEPTH: usize = 300;
 
 /// The longest body of a response; the core may set less.
@@ -174,7 +176,8 @@ pub(crate) fn response(fetched: &Fetched) -> Json {
     json!([fetched.response.status, headers, fetched.url, fetched.redirected])
 }
 
-/// A question of `query`: `[adapter, text, [[type, value], …]]`, and the bytes of parameters, one after the other.
+/// A question of `query`: `[adapter, text, [[type, value], …]]`, and the bytes of parameters, one
+/// after the other.
 pub(crate) fn query(question: &Json, mut bytes: &[u8]) -> Option<(String, String, Vec<Value>)> {
     let params = question[2].as_array()?.iter().map(|param| parameter(param, &mut bytes)).collect::<Option<_>>()?;
     Some((question[0].as_str()?.to_owned(), question[1].as_str()?.to_owned(), params))

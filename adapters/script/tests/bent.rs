@@ -1,4 +1,5 @@
-//! Built-ins that a script or a package of it has changed, requests that are taken back, and bytes that are on their way.
+//! Built-ins that a script or a package of it has changed, requests that are taken back, and bytes
+//! that are on their way.
 
 use millrace_core::{
     ports::{Returned, ScriptFault},

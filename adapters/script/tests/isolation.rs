@@ -1,4 +1,5 @@
-//! Hostile scripts: each tries to leave something behind; the probe that follows must see a pristine world.
+//! Hostile scripts: each tries to leave something behind; the probe that follows must see a
+//! pristine world.
 
 use millrace_core::ports::Returned;
 use serde_json::{Value as Json, json};
@@ -53,7 +54,8 @@ const PROBE: &str = r#"() => {
   return found;
 }"#;
 
-/// Each is the body of the hostile handler. `host` and `ctx` are in scope; `leak` is a module variable.
+/// Each is the body of the hostile handler. `host` and `ctx` are in scope; `leak` is a module
+/// variable.
 const HOSTILE: &[&str] = &[
     // Globals
     "globalThis.evil = 1",

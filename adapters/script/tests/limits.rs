@@ -1,4 +1,5 @@
-//! Scripts that ask for too much: each ends as a fault, within its deadline and its memory, and the next call works.
+//! Scripts that ask for too much: each ends as a fault, within its deadline and its memory, and the
+//! next call works.
 #![allow(clippy::panic, reason = "tests")]
 
 use std::{

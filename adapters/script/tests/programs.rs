@@ -1,6 +1,8 @@
-//! What a program comes to is what it comes to in Node: the lists in `programs/`, and programs made at random, linked by the bundler.
+//! What a program comes to is what it comes to in Node: the lists in `programs/`, and programs made
+//! at random, linked by the bundler.
 //!
-//! `programs/exceptions.txt` names those that differ, each with its reason; one that agrees fails the test.
+//! `programs/exceptions.txt` names those that differ, each with its reason; one that agrees fails
+//! the test.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 use std::{

@@ -1,4 +1,5 @@
-//! What a script may return: understood whole, or refused with its type and its place. And what integers beyond 2^53 are.
+//! What a script may return: understood whole, or refused with its type and its place. And what
+//! integers beyond 2^53 are.
 #![allow(clippy::result_large_err, reason = "tests")]
 
 use millrace_core::{

@@ -1,12 +1,14 @@
 //! Keeps the finished spans of an isolate and sends them.
 //!
-//! When a call's own span has finished, the port [`WaitUntil`] gets the work of sending. One request is under way at a time; what finishes
-//! meanwhile goes with the next. So a busy isolate sends few and large requests by itself. A collector that is slow or down costs memory up
-//! to [`MOST_SPANS`] and no call anything: what does not fit is dropped and counted, what could not be sent is dropped and logged, and
-//! after a failure nothing is sent for [`REST_MS`].
+//! When a call's own span has finished, the port [`WaitUntil`] gets the work of sending. One
+//! request is under way at a time; what finishes meanwhile goes with the next. So a busy isolate
+//! sends few and large requests by itself. A collector that is slow or down costs memory up to
+//! [`MOST_SPANS`] and no call anything: what does not fit is dropped and counted, what could not be
+//! sent is dropped and logged, and after a failure nothing is sent for [`REST_MS`].
 //!
-//! Who sends does it in the name of one request, with the spans of others among its own. A platform may allow a request only so much, or
-//! end its work without a word. So a turn is short, and one that is not over when it should be counts for nothing.
+//! Who sends does it in the name of one request, with the spans of others among its own. A platform
+//! may allow a request only so much, or end its work without a word. So a turn is short, and one
+//! that is not over when it should be counts for nothing.
 
 use std::{
     cell::{Cell, RefCell},
@@ -30,8 +32,9 @@ pub const MOST_SPANS: usize = 2048;
 const BATCH: usize = 512;
 /// How long a collector that failed is left alone, in milliseconds.
 pub const REST_MS: u64 = 5000;
-/// How long a turn of sending begins requests as it likes, in milliseconds. The one that began last and one more may follow: all is over
-/// within the 30 seconds for which a Worker may go on after its answer.
+/// How long a turn of sending begins requests as it likes, in milliseconds. The one that began last
+/// and one more may follow: all is over within the 30 seconds for which a Worker may go on after
+/// its answer.
 const TURN_MS: u64 = 2000;
 /// How many requests a turn has: they count among the 50 that a Worker's request may send.
 const TURN_REQUESTS: usize = 4;
@@ -93,7 +96,8 @@ impl TracerState {
         u64::from_le_bytes(bytes).max(1)
     }
 
-    /// Keeps a finished span. A call's own span is the last of its trace here: then what is kept gets sent.
+    /// Keeps a finished span. A call's own span is the last of its trace here: then what is kept
+    /// gets sent.
     pub(crate) fn keep(self: &Rc<Self>, span: Span) {
         let is_last = span.is_call;
         {
@@ -115,7 +119,8 @@ impl TracerState {
         if now_ms < self.rests_until_ms.get() {
             self.dropped.set(self.dropped.get() + self.finished.take().len());
         } else if now_ms >= self.sends_until_ms.get() {
-            // The last but one of its requests may begin at the end of the time and take as long as any.
+            // The last but one of its requests may begin at the end of the time and take as long as
+            // any.
             self.sends_until_ms.set(now_ms.saturating_add(TURN_MS + SLACK_MS).saturating_add(self.settings.timeout_ms));
             let (kept, turn) = (self.clone(), SendTurn(self.sends_until_ms.clone()));
             self.wait_until.wait_until(Box::pin(async move { kept.send_all(turn).await }));

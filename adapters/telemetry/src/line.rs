@@ -1,6 +1,7 @@
 //! A line of the log as JSON, the same on every host: `MILLRACE_LOG_FORMAT=json`.
 //!
-//! `{"time"?, "level", "target", "message", …}`, the fields of the event after these, in their order.
+//! `{"time"?, "level", "target", "message", …}`, the fields of the event after these, in their
+//! order.
 
 use std::fmt;
 
@@ -131,7 +132,8 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// What is not plain text: control characters, line ends of Unicode, and what turns or hides the text around it.
+/// What is not plain text: control characters, line ends of Unicode, and what turns or hides the
+/// text around it.
 fn is_forbidden(character: char) -> bool {
     character.is_control() || is_hidden(character)
 }

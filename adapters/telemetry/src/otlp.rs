@@ -1,6 +1,8 @@
-//! `ExportTraceServiceRequest` in OTLP's JSON: protobuf's JSON, but for ids, which are hexadecimal, and enums, which are numbers.
+//! `ExportTraceServiceRequest` in OTLP's JSON: protobuf's JSON, but for ids, which are hexadecimal,
+//! and enums, which are numbers.
 //!
-//! It is written as text: a tree of values first would be the larger part of what a Worker has of this crate.
+//! It is written as text: a tree of values first would be the larger part of what a Worker has of
+//! this crate.
 //!
 //! Protocol: <https://github.com/open-telemetry/opentelemetry-proto>.
 

@@ -48,16 +48,19 @@ impl std::fmt::Debug for TraceSettings {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Sampler {
-    /// What decides where no caller did, or its decision does not count: the share of trace ids, of 2^56.
+    /// What decides where no caller did, or its decision does not count: the share of trace ids, of
+    /// 2^56.
     share: u64,
     heeds_parent: bool,
 }
 
 impl TraceSettings {
-    /// What to collect of an app, and where to send it: `None` where the app turns traces off, or the variables ask for none.
+    /// What to collect of an app, and where to send it: `None` where the app turns traces off, or
+    /// the variables ask for none.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration): a variable is wrong. The message names it and shows no value.
+    /// [`Configuration`](ErrorKind::Configuration): a variable is wrong. The message names it and
+    /// shows no value.
     pub fn of_app(app: &App, env: &dyn Env) -> Result<Option<Self>> {
         if app.telemetry { Self::of(env, &app.name, &app.version) } else { Ok(None) }
     }
@@ -69,10 +72,12 @@ impl TraceSettings {
         self
     }
 
-    /// Reads the variables. `None` where nothing is to be collected. `name` and `version` are the app's.
+    /// Reads the variables. `None` where nothing is to be collected. `name` and `version` are the
+    /// app's.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration): a variable is wrong. The message names it and shows no value.
+    /// [`Configuration`](ErrorKind::Configuration): a variable is wrong. The message names it and
+    /// shows no value.
     pub fn of(env: &dyn Env, name: &str, version: &str) -> Result<Option<Self>> {
         let set = |name: &str| set(env, name);
         let either = |name: &str| either(env, name);

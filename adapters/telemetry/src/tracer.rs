@@ -8,8 +8,9 @@
 //! | an answer of a connector | `db.system.name` and `millrace.adapter` of the stage |
 //! | a failure | `error.type` and `millrace.stage` of the call; its status is an error unless its caller can mend it |
 //!
-//! Names of attributes are those of OpenTelemetry's conventions for MCP, GenAI and databases, where they have one; the others begin with
-//! `millrace.`. No value of a call is among what the pipeline tells.
+//! Names of attributes are those of OpenTelemetry's conventions for MCP, GenAI and databases, where
+//! they have one; the others begin with `millrace.`. No value of a call is among what the pipeline
+//! tells.
 
 use std::{cell::RefCell, rc::Rc};
 
@@ -26,15 +27,16 @@ use crate::{
     span::{Attribute, Parent, Span},
 };
 
-/// The code of a call for a tool that does not exist. Its name is its caller's invention, and is not kept.
+/// The code of a call for a tool that does not exist. Its name is its caller's invention, and is
+/// not kept.
 const NO_TOOL: &str = "TOOL_NOT_FOUND";
 /// The operation of a call, whatever method had it made.
 const EXECUTE_TOOL: &str = "execute_tool";
 /// How long a text may be that is kept, in bytes.
 const LONGEST_TEXT: usize = 512;
 
-/// Traces the calls of an isolate; `None` without settings. `http` sends, in place of the client of `ports`; `now_ns` tells the nanoseconds
-/// since the Unix epoch.
+/// Traces the calls of an isolate; `None` without settings. `http` sends, in place of the client of
+/// `ports`; `now_ns` tells the nanoseconds since the Unix epoch.
 #[must_use]
 pub fn tracer(settings: Option<TraceSettings>, http: Rc<dyn HttpClient>, ports: &Ports, now_ns: fn() -> u64) -> Option<Rc<dyn Observer>> {
     let kept = TracerState::new(settings?, http, ports.clock.clone(), ports.random.clone(), ports.wait_until.clone(), now_ns);

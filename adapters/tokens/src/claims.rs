@@ -1,4 +1,5 @@
-//! Issuer, audience and times of a token: [RFC 7519, section 4.1](https://www.rfc-editor.org/rfc/rfc7519#section-4.1).
+//! Issuer, audience and times of a token: [RFC 7519, section
+//! 4.1](https://www.rfc-editor.org/rfc/rfc7519#section-4.1).
 
 use millrace_core::{
     Json,

@@ -1,4 +1,5 @@
-//! A token taken apart: the compact serialization of [RFC 7515](https://www.rfc-editor.org/rfc/rfc7515#section-7.1).
+//! A token taken apart: the compact serialization of [RFC
+//! 7515](https://www.rfc-editor.org/rfc/rfc7515#section-7.1).
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use millrace_core::{Json, app::TokenAlgorithm};
@@ -53,7 +54,8 @@ impl<'t> Compact<'t> {
 
     /// The algorithm and the key's identifier, from a header that holds no surprise.
     ///
-    /// Keys and addresses of keys in the header (`jwk`, `jku`, `x5c`, `x5u`) are whoever made the token's: they are not looked at.
+    /// Keys and addresses of keys in the header (`jwk`, `jku`, `x5c`, `x5u`) are whoever made the
+    /// token's: they are not looked at.
     ///
     /// # Errors
     /// What of the header is not accepted.
@@ -66,7 +68,8 @@ impl<'t> Compact<'t> {
         }
         if let Some(typ) = self.header.get("typ") {
             let typ = typ.as_str().unwrap_or_default().to_ascii_lowercase();
-            // RFC 7519, section 5.1; RFC 9068, section 2.1. Every other type is a token for something else: RFC 8725, section 3.11.
+            // RFC 7519, section 5.1; RFC 9068, section 2.1. Every other type is a token for
+            // something else: RFC 8725, section 3.11.
             if !["jwt", "at+jwt"].contains(&typ.strip_prefix("application/").unwrap_or(&typ)) {
                 return Err(format!("the type of the token is `{}`, not `JWT` or `at+jwt`", shown(&typ)));
             }

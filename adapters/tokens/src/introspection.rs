@@ -1,4 +1,5 @@
-//! Tokens that only their issuer can read: its server is asked ([RFC 7662](https://www.rfc-editor.org/rfc/rfc7662)), and the answer kept.
+//! Tokens that only their issuer can read: its server is asked ([RFC
+//! 7662](https://www.rfc-editor.org/rfc/rfc7662)), and the answer kept.
 //!
 //! | answer | kept |
 //! |---|---|
@@ -6,7 +7,8 @@
 //! | it is not | [`INACTIVE_MS`] |
 //! | none, or one that is not understood | not at all: the call is refused |
 //!
-//! Answers are kept in the isolate's memory only, by a digest of the token and of what the policy says.
+//! Answers are kept in the isolate's memory only, by a digest of the token and of what the policy
+//! says.
 
 use std::{cell::RefCell, collections::VecDeque, rc::Rc};
 
@@ -46,7 +48,8 @@ pub(crate) struct IntrospectedTokens {
     http: Rc<dyn HttpClient>,
     clock: Rc<dyn Clock>,
     kept: RefCell<VecDeque<Kept>>,
-    /// Until when each of those who ask may do so: whoever is never heard of again is not counted for ever.
+    /// Until when each of those who ask may do so: whoever is never heard of again is not counted
+    /// for ever.
     asked: RefCell<Vec<u64>>,
 }
 
@@ -70,7 +73,8 @@ impl IntrospectedTokens {
     /// What a token says, which its issuer calls active.
     ///
     /// # Errors
-    /// As [`TokenVerifier`](millrace_core::ports::TokenVerifier); a token that is not active may be for somebody else.
+    /// As [`TokenVerifier`](millrace_core::ports::TokenVerifier); a token that is not active may be
+    /// for somebody else.
     pub(crate) async fn claims(
         &self,
         token: &str,
@@ -132,7 +136,8 @@ impl IntrospectedTokens {
         let until_ms = match &mut found {
             None => now_ms.saturating_add(INACTIVE_MS),
             Some(claims) => {
-                // RFC 7662 leaves both out where the server has nothing to say: it is the issuer's own, and the token active now.
+                // RFC 7662 leaves both out where the server has nothing to say: it is the issuer's
+                // own, and the token active now.
                 claims.entry("iss").or_insert_with(|| policy.issuer.into());
                 let keep_ms = u64::from(server.keep_s) * 1_000;
                 claims.entry("exp").or_insert_with(|| (now_ms.div_ceil(1_000) + u64::from(server.keep_s.max(1))).into());
@@ -281,7 +286,8 @@ mod tests {
         // At its end the token is refused, whatever the server said before.
         asked.world.now_ms.set(1_700_000_090_000);
         assert!(matches!(asked.claims("opaque-1"), Err(TokenRefusal::Caller(why)) if why.starts_with("the token ended")));
-        // What was revoked is refused as soon as the server is asked again, and that is not at once.
+        // What was revoked is refused as soon as the server is asked again, and that is not at
+        // once.
         asked.world.now_ms.set(1_700_000_010_000);
         asked.answers(200, r#"{"active":false}"#);
         assert!(matches!(asked.claims("opaque-2"), Err(TokenRefusal::Foreign(_))));

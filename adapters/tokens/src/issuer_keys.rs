@@ -54,7 +54,8 @@ struct Source {
     held: RefCell<Option<Held>>,
     /// When somebody began to fetch what was missing or old, the last time.
     attempted_ms: Cell<Option<u64>>,
-    /// When somebody began to fetch because of a token whose key the set does not have, the last time.
+    /// When somebody began to fetch because of a token whose key the set does not have, the last
+    /// time.
     refreshed_ms: Cell<Option<u64>>,
     /// Until when somebody is at it.
     busy_until_ms: Cell<u64>,
@@ -173,7 +174,8 @@ impl IssuerKeys {
         }
     }
 
-    /// The keys of a source after `known`, which does not have the key of a token: fetched, unless that was done a moment ago.
+    /// The keys of a source after `known`, which does not have the key of a token: fetched, unless
+    /// that was done a moment ago.
     pub(crate) async fn after(&self, known: &HeldSet, origin: Origin<'_>, deadline_ms: u64) -> Option<Rc<HeldSet>> {
         let source = self.source(origin);
         let other = || source.held().map(|held| held.set).filter(|set| set.number != known.number);
@@ -195,7 +197,8 @@ impl IssuerKeys {
         }
     }
 
-    /// Looks for a set in the shared cache, then at the server. `known` is the number of a set that is not good enough.
+    /// Looks for a set in the shared cache, then at the server. `known` is the number of a set that
+    /// is not good enough.
     async fn load(&self, source: &Source, origin: Origin<'_>, known: Option<u64>, deadline_ms: u64) {
         let now_ms = self.clock.now_ms();
         let deadline_ms = deadline_ms.min(now_ms + FETCH_MS);
@@ -235,7 +238,8 @@ impl IssuerKeys {
         }
     }
 
-    /// Takes over what another isolate fetched, where it is newer than what this one has. What is not understood is not there.
+    /// Takes over what another isolate fetched, where it is newer than what this one has. What is
+    /// not understood is not there.
     fn adopt(&self, source: &Source, bytes: &[u8], now_ms: u64) {
         let Ok(entry) = serde_json::from_slice::<Entry>(bytes) else { return };
         let known_ms = source.held().map_or(0, |held| held.fetched_ms);

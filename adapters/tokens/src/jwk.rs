@@ -1,5 +1,6 @@
-//! Keys: [RFC 7517](https://www.rfc-editor.org/rfc/rfc7517), [RFC 7518, section 6](https://www.rfc-editor.org/rfc/rfc7518#section-6),
-//! [RFC 8037](https://www.rfc-editor.org/rfc/rfc8037).
+//! Keys: [RFC 7517](https://www.rfc-editor.org/rfc/rfc7517), [RFC 7518, section
+//! 6](https://www.rfc-editor.org/rfc/rfc7518#section-6), [RFC
+//! 8037](https://www.rfc-editor.org/rfc/rfc8037).
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use millrace_core::{Json, app::TokenAlgorithm, ports::Claims};
@@ -211,10 +212,12 @@ pub struct KeySet {
 }
 
 impl KeySet {
-    /// Reads a key set. Keys that cannot be used are passed over: issuers publish some for other purposes.
+    /// Reads a key set. Keys that cannot be used are passed over: issuers publish some for other
+    /// purposes.
     ///
     /// # Errors
-    /// The text is no key set, or one that is too large; a clause about it, which shows nothing of it.
+    /// The text is no key set, or one that is too large; a clause about it, which shows nothing of
+    /// it.
     pub fn parse(text: &[u8]) -> Result<Self, String> {
         if text.len() > LONGEST_SET {
             return Err(format!("is longer than {LONGEST_SET} bytes"));
@@ -243,8 +246,8 @@ impl KeySet {
         Self { keys: vec![key], passed_over: Vec::new() }
     }
 
-    /// The keys that a token may have been signed with: those of its `kid`, or where no key has that, the fitting keys without one.
-    /// Without a `kid`, all that fit.
+    /// The keys that a token may have been signed with: those of its `kid`, or where no key has
+    /// that, the fitting keys without one. Without a `kid`, all that fit.
     pub(crate) fn candidates(&self, algorithm: TokenAlgorithm, id: Option<&str>) -> Vec<&Key> {
         let is_known = id.is_some() && self.keys.iter().any(|key| key.id.as_deref() == id);
         let is_meant = |key: &&Key| id.is_none() || key.id.as_deref() == id.filter(|_| is_known);

@@ -1,7 +1,8 @@
-//! Signed tokens of issuers: JSON Web Tokens ([RFC 7519](https://www.rfc-editor.org/rfc/rfc7519)), by the advice of
-//! [RFC 8725](https://www.rfc-editor.org/rfc/rfc8725).
+//! Signed tokens of issuers: JSON Web Tokens ([RFC 7519](https://www.rfc-editor.org/rfc/rfc7519)),
+//! by the advice of [RFC 8725](https://www.rfc-editor.org/rfc/rfc8725).
 //!
-//! Everything about a token is here but the arithmetic of its signature, which a host does: [`Signatures`]. In the order of a call:
+//! Everything about a token is here but the arithmetic of its signature, which a host does:
+//! [`Signatures`]. In the order of a call:
 //!
 //! - `compact`: a token taken apart; `strict_json`: its JSON, in which no member appears twice.
 //! - [`jwk`]: keys, and which of them a token may be signed with.

@@ -1,5 +1,6 @@
-//! An issuer's server: its metadata ([OpenID Connect Discovery](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig),
-//! [RFC 8414](https://www.rfc-editor.org/rfc/rfc8414#section-3)) and its key set.
+//! An issuer's server: its metadata ([OpenID Connect
+//! Discovery](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig), [RFC
+//! 8414](https://www.rfc-editor.org/rfc/rfc8414#section-3)) and its key set.
 
 use millrace_core::{
     Error, ErrorKind, Json,
@@ -18,7 +19,8 @@ use crate::{
 const LONGEST_METADATA: usize = 64 << 10;
 /// How many redirects are followed, all on one server.
 const MOST_REDIRECTS: usize = 3;
-/// How long a key set is good, in seconds: without a word of its server, and at least and at most whatever that says.
+/// How long a key set is good, in seconds: without a word of its server, and at least and at most
+/// whatever that says.
 const LIFETIME_S: u64 = 600;
 const LEAST_LIFETIME_S: u64 = 300;
 const MOST_LIFETIME_S: u64 = 24 * 3600;

@@ -1,4 +1,5 @@
-//! JSON of tokens and keys: no member appears twice, and nothing is deeper than a token has reason to be.
+//! JSON of tokens and keys: no member appears twice, and nothing is deeper than a token has reason
+//! to be.
 
 use std::fmt;
 

@@ -29,7 +29,8 @@ pub struct JwtVerifier {
 }
 
 impl JwtVerifier {
-    /// A verifier that knows nothing yet. Sets of keys are kept in `cache`, too: whoever can write there can let callers in.
+    /// A verifier that knows nothing yet. Sets of keys are kept in `cache`, too: whoever can write
+    /// there can let callers in.
     #[must_use]
     pub fn new(http: Rc<dyn HttpClient>, cache: Rc<dyn KvCache>, clock: Rc<dyn Clock>, signatures: Rc<dyn Signatures>) -> Self {
         let introspected = IntrospectedTokens::new(Rc::clone(&http), Rc::clone(&clock));

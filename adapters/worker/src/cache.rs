@@ -1,7 +1,8 @@
 //! The cache: the isolate's memory, and Workers KV behind it.
 //!
-//! KV is one cache for all isolates of all places; it keeps an entry for 60 seconds at least, and other places see a change within 60
-//! seconds. So an entry of less than 60 seconds stays in the isolate's memory, where every entry goes, too.
+//! KV is one cache for all isolates of all places; it keeps an entry for 60 seconds at least, and
+//! other places see a change within 60 seconds. So an entry of less than 60 seconds stays in the
+//! isolate's memory, where every entry goes, too.
 
 use std::rc::Rc;
 

@@ -39,7 +39,8 @@ impl Connectors for WorkerConnectors {
     }
 }
 
-/// Why this runtime cannot serve an app: a connector needs a part that it was made without. `None` where it can.
+/// Why this runtime cannot serve an app: a connector needs a part that it was made without. `None`
+/// where it can.
 pub(crate) fn refusal(app: &App) -> Option<String> {
     let lacks = |connector: &str| find(connector).is_some_and(|row| row.worker_part.is_some() && !cfg!(feature = "tcp"));
     let adapter = app.adapters.iter().find(|adapter| lacks(&adapter.connector))?;

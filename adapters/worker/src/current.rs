@@ -1,11 +1,14 @@
 //! The request that is being polled.
 //!
-//! The endpoint is shared by all requests of the isolate, while work after the response, timers and the time belong to one request each.
-//! So a request's future carries what is its own along, and shows it while it is polled.
+//! The endpoint is shared by all requests of the isolate, while work after the response, timers and
+//! the time belong to one request each. So a request's future carries what is its own along, and
+//! shows it while it is polled.
 //!
-//! Requests also wait for each other, for a place in the script engine: one that ends wakes another while it is polled itself. The
-//! platform would take what the other does then for its own, and end it with itself. So a request goes on in its own name only: whoever
-//! wakes another one resolves a promise that the other made, and the platform carries on with a promise in the request that made it.
+//! Requests also wait for each other, for a place in the script engine: one that ends wakes another
+//! while it is polled itself. The platform would take what the other does then for its own, and end
+//! it with itself. So a request goes on in its own name only: whoever wakes another one resolves a
+//! promise that the other made, and the platform carries on with a promise in the request that made
+//! it.
 
 use std::{
     cell::{Cell, RefCell},
@@ -62,7 +65,8 @@ pub(crate) async fn within<T>(number: u32, context: Context, future: impl Future
     .await
 }
 
-/// Wakes a request's task: at once in the request's own context, and through its door while another request is polled.
+/// Wakes a request's task: at once in the request's own context, and through its door while another
+/// request is polled.
 struct RequestWaker {
     number: u32,
     task: Waker,
@@ -90,7 +94,8 @@ struct Door {
 }
 
 impl Door {
-    /// Sees to it that a request that waits has a door; called while the platform is in that request.
+    /// Sees to it that a request that waits has a door; called while the platform is in that
+    /// request.
     fn keep(number: u32, task: &Waker) {
         DOORS.with_borrow_mut(|doors| {
             let door = doors.entry(number).or_insert_with(|| Self { open: None, task: task.clone() });

@@ -1,4 +1,5 @@
-//! The way to D1 by the Worker's binding. All else of `connector: d1` is in `millrace_connectors::d1`.
+//! The way to D1 by the Worker's binding. All else of `connector: d1` is in
+//! `millrace_connectors::d1`.
 //!
 //! The binding cannot stop a statement: at the deadline only the waiting ends.
 
@@ -24,7 +25,8 @@ impl Binding {
     /// Finds the binding.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) where the Worker has no such binding, or it is not a D1 database.
+    /// [`Configuration`](ErrorKind::Configuration) where the Worker has no such binding, or it is
+    /// not a D1 database.
     pub(crate) fn find(connection: &Connection, binding: &str, env: &Env) -> Result<Self> {
         let adapter = &connection.adapter;
         if let Some((name, _)) = connection.options.first() {

@@ -1,8 +1,8 @@
 //! TCP by the platform's sockets, and its TLS.
 //!
-//! A socket belongs to the request that opened it, and is closed when it is dropped: at a deadline, or when the client went away. The
-//! platform verifies certificates by its own list and by the host's name, always: who asks for other roots is refused, and who asks for
-//! less gets no less.
+//! A socket belongs to the request that opened it, and is closed when it is dropped: at a deadline,
+//! or when the client went away. The platform verifies certificates by its own list and by the
+//! host's name, always: who asks for other roots is refused, and who asks for less gets no less.
 
 use std::{
     pin::Pin,
@@ -40,7 +40,8 @@ impl Dialer for SocketDialer {
     }
 }
 
-/// Opens sockets of the current request to the database behind a Hyperdrive, whatever the host's name is.
+/// Opens sockets of the current request to the database behind a Hyperdrive, whatever the host's
+/// name is.
 pub(crate) struct HyperdriveDialer {
     pub(crate) binding: worker_sys::Hyperdrive,
     pub(crate) name: String,
@@ -78,7 +79,8 @@ async fn within(deadline_ms: u64, promise: Result<Promise, JsValue>, late: impl 
 /// A socket, with or without TLS.
 struct Stream {
     bytes: Socket,
-    /// The same socket, for what [`Socket`] does not do without a panic or a reference for as long as it takes.
+    /// The same socket, for what [`Socket`] does not do without a panic or a reference for as long
+    /// as it takes.
     handle: worker_sys::Socket,
     to: String,
     is_open: bool,
@@ -95,7 +97,8 @@ impl Drop for Stream {
         if self.is_open
             && let Ok(closed) = self.handle.close()
         {
-            // Somebody must look at how it ends, or the platform logs it as an error that nobody caught.
+            // Somebody must look at how it ends, or the platform logs it as an error that nobody
+            // caught.
             spawn_local(async { drop(JsFuture::from(closed).await) });
         }
     }
@@ -137,7 +140,8 @@ impl ByteStream for Stream {
     }
 }
 
-/// Why there is no TLS. The platform does not tell a certificate that it does not trust from a server that has gone.
+/// Why there is no TLS. The platform does not tell a certificate that it does not trust from a
+/// server that has gone.
 fn refused(to: &str, why: &str) -> Error {
     let message = "the server aborted the TLS handshake, or its certificate is not trusted: whatever `sslmode` says, a Worker verifies all of it; give \
          the server a certificate that browsers trust, for its name; to PostgreSQL, you may also connect through a Hyperdrive";

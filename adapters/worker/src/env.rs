@@ -4,8 +4,8 @@ use js_sys::Reflect;
 use millrace_core::{ports::Env, secret::Secret};
 use wasm_bindgen::JsValue;
 
-/// `[vars]` of `wrangler.toml` and what `wrangler secret put` keeps. A variable that is a number or a boolean is its text; bindings are no
-/// variables.
+/// `[vars]` of `wrangler.toml` and what `wrangler secret put` keeps. A variable that is a number or
+/// a boolean is its text; bindings are no variables.
 pub(crate) struct Variables(worker::Env);
 
 impl Variables {

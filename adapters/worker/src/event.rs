@@ -39,8 +39,9 @@ pub fn body_limit() -> u32 {
 
 /// Answers a request. The request's `body` is `undefined` where it is too long.
 ///
-/// What comes back is the platform's `Response`; or, where it is a stream, `[status, headers]`, and [`pump`] takes its events out. What
-/// needs nothing of the outside comes back as it is, anything else as a promise.
+/// What comes back is the platform's `Response`; or, where it is a stream, `[status, headers]`, and
+/// [`pump`] takes its events out. What needs nothing of the outside comes back as it is, anything
+/// else as a promise.
 ///
 /// # Errors
 /// The isolate has no app.
@@ -68,7 +69,8 @@ pub fn handle(
         is_tls: false,
     };
     let mut answer = Box::pin(async move { respond(number, call, current::within(number, context, endpoint.handle(request)).await) });
-    // A promise costs more than many a call. Whoever was asked by this poll is asked again by the promise's own.
+    // A promise costs more than many a call. Whoever was asked by this poll is asked again by the
+    // promise's own.
     match answer.as_mut().poll(&mut task::Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => Ok(answer),
         Poll::Pending => Ok(future_to_promise(async { Ok(answer.await) }).into()),
@@ -87,7 +89,8 @@ fn respond(number: u32, call: InFlight, response: Response) -> JsValue {
     }
 }
 
-/// The platform's `Headers`: the same ones again for the same lines, for an app's answers have few different ones.
+/// The platform's `Headers`: the same ones again for the same lines, for an app's answers have few
+/// different ones.
 fn headers(lines: String) -> JsValue {
     HEADERS.with_borrow_mut(|known| {
         if let Some((_, headers)) = known.iter().find(|(of, _)| *of == lines) {
@@ -102,8 +105,8 @@ fn headers(lines: String) -> JsValue {
     })
 }
 
-/// Runs the call of a request whose answer is a stream to its end, and hands each event to `send`. It does not wait for the reader:
-/// what may be left unread is bounded by the core.
+/// Runs the call of a request whose answer is a stream to its end, and hands each event to `send`.
+/// It does not wait for the reader: what may be left unread is bounded by the core.
 #[wasm_bindgen]
 pub fn pump(number: u32, context: Context, send: Function) -> Promise {
     let stream = STREAMS.with_borrow_mut(|streams| streams.remove(&number));

@@ -5,7 +5,8 @@ use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen(module = "/src/glue.js")]
 extern "C" {
-    /// Sends a request; resolves to `[status, header lines, body]`, rejects with `[phase, message]`.
+    /// Sends a request; resolves to `[status, header lines, body]`, rejects with
+    /// `[phase, message]`.
     pub(crate) fn send(method: &str, url: &str, header_lines: &str, body: Uint8Array, limit: f64, controller: &JsValue) -> Promise;
 
     /// A `Response`.
@@ -21,7 +22,8 @@ extern "C" {
     #[wasm_bindgen(js_name = endPause)]
     pub(crate) fn end_pause(timer: &JsValue);
 
-    /// Calls a function with a number, in the request that is at work now, when what it gives is called.
+    /// Calls a function with a number, in the request that is at work now, when what it gives is
+    /// called.
     pub(crate) fn door(enter: &Closure<dyn FnMut(u32)>, number: u32) -> Function;
 
     /// An `AbortController`.
@@ -32,7 +34,8 @@ extern "C" {
     /// Runs a statement of D1; resolves to JSON.
     pub(crate) fn query(database: &JsValue, text: &str, params: &Array, returns: bool) -> Promise;
 
-    /// Takes a step in the Durable Object that has the key; `rest` is what its function gets. Resolves to what that gives.
+    /// Takes a step in the Durable Object that has the key; `rest` is what its function gets.
+    /// Resolves to what that gives.
     #[wasm_bindgen(variadic)]
     pub(crate) fn step(namespace: &JsValue, name: &str, key: &str, rest: Array) -> Promise;
 

@@ -1,10 +1,11 @@
 //! Outgoing HTTP on the platform's `fetch`.
 //!
-//! No redirect is followed, nothing is kept by the platform's cache, the deadline covers the body, and reading stops at the limit. A
-//! request that nobody waits for any more is ended.
+//! No redirect is followed, nothing is kept by the platform's cache, the deadline covers the body,
+//! and reading stops at the limit. A request that nobody waits for any more is ended.
 //!
-//! The platform does not tell a connection that could not be opened from one that broke off after the request was sent. So both are
-//! [`Protocol`](ErrorKind::Protocol): whoever takes the one for the other would send a change twice.
+//! The platform does not tell a connection that could not be opened from one that broke off after
+//! the request was sent. So both are [`Protocol`](ErrorKind::Protocol): whoever takes the one for
+//! the other would send a change twice.
 
 use futures_util::future::{Either, select};
 use js_sys::{Array, Uint8Array, futures::JsFuture};

@@ -1,4 +1,5 @@
-//! `connector: postgres` by a Hyperdrive, which keeps connections near the database. Only the way to it is special.
+//! `connector: postgres` by a Hyperdrive, which keeps connections near the database. Only the way
+//! to it is special.
 
 use std::rc::Rc;
 
@@ -21,7 +22,8 @@ use crate::dialer::HyperdriveDialer;
 /// Opens a connector; connects to nothing.
 ///
 /// # Errors
-/// [`Configuration`](ErrorKind::Configuration) where the Worker has no such Hyperdrive; else as [`Postgres::open`].
+/// [`Configuration`](ErrorKind::Configuration) where the Worker has no such Hyperdrive; else as
+/// [`Postgres::open`].
 pub(crate) fn open(connection: Connection, name: &str, env: &Env, ports: &DriverPorts) -> Result<Rc<dyn Connector>> {
     let (binding, login) = find(name, &connection.adapter, env)?;
     let connection = hyperdrive::connection(connection, name, &login)?;

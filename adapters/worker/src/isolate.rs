@@ -44,11 +44,13 @@ thread_local! {
     static STATE: RefCell<State> = const { RefCell::new(State::Empty) };
 }
 
-/// Takes over the app's bundle, and the script engine's module where the runtime has one. Called once when the isolate starts, and again
-/// after a panic in a new instance. `died` is called with no arguments when a panic ends this instance.
+/// Takes over the app's bundle, and the script engine's module where the runtime has one. Called
+/// once when the isolate starts, and again after a panic in a new instance. `died` is called with
+/// no arguments when a panic ends this instance.
 ///
 /// # Errors
-/// The bytes are no bundle of this version, or their app needs a part that this runtime was made without.
+/// The bytes are no bundle of this version, or their app needs a part that this runtime was made
+/// without.
 #[wasm_bindgen]
 pub fn start(bundle: &[u8], engine: &JsValue, died: Function) -> Result<(), JsError> {
     logging::init(died);
@@ -104,7 +106,8 @@ fn ports(env: &Env) -> Ports {
     let random: Rc<dyn Random> = Rc::new(WorkerRandom);
     let drivers = DriverPorts {
         http: http.clone(),
-        // A socket cannot outlive its request, so each statement has a connection of its own. The platform verifies by its own list.
+        // A socket cannot outlive its request, so each statement has a connection of its own. The
+        // platform verifies by its own list.
         #[cfg(feature = "tcp")]
         sockets: Sockets { dialer: Rc::new(SocketDialer), lifetime: Lifetime::Call, own_roots: false },
         clock: clock.clone(),

@@ -1,16 +1,18 @@
 //! The Cloudflare Worker: fetch event ↔ core.
 //!
-//! The runtime holds no app. The entry module (`entry.mjs`) hands over the bundle when the isolate starts (`start`), then each request
-//! (`handle`). What the core asks of the outside is one file a port. JavaScript does what is JavaScript's: reading a body up to its
-//! limit, `fetch`, and the call of D1 (`glue.js`); each crosses the border once in and once out.
+//! The runtime holds no app. The entry module (`entry.mjs`) hands over the bundle when the isolate
+//! starts (`start`), then each request (`handle`). What the core asks of the outside is one file a
+//! port. JavaScript does what is JavaScript's: reading a body up to its limit, `fetch`, and the
+//! call of D1 (`glue.js`); each crosses the border once in and once out.
 //!
-//! Between requests an isolate keeps its decoded app, ready script engine, cache, and what waits to be sent to a collector of traces; nothing
-//! else of a request.
+//! Between requests an isolate keeps its decoded app, ready script engine, cache, and what waits to
+//! be sent to a collector of traces; nothing else of a request.
 //!
 //! # What differs from the other hosts
-//! The clock moves only with input and output, and between slices of a script. Behind an `await`, a script that only computes is ended by
-//! its loop limit, and by the platform's CPU limit. `Headers` of the platform join repeated fields with a comma, so a field that stands
-//! twice cannot be told from a list.
+//! The clock moves only with input and output, and between slices of a script. Behind an `await`, a
+//! script that only computes is ended by its loop limit, and by the platform's CPU limit. `Headers`
+//! of the platform join repeated fields with a comma, so a field that stands twice cannot be told
+//! from a list.
 #![cfg(target_arch = "wasm32")]
 
 mod cache;

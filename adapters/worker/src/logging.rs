@@ -63,7 +63,8 @@ pub(crate) fn configure(variables: &Variables) {
     }
 }
 
-/// A panic's message may hold a caller's values: only its place is logged, and the message where somebody debugs.
+/// A panic's message may hold a caller's values: only its place is logged, and the message where
+/// somebody debugs.
 fn log_panic(info: &PanicHookInfo<'_>) {
     let place = info.location().map(ToString::to_string).unwrap_or_default();
     console_error(&format!("a panic: this is a bug in Millrace; a new instance is started place={place}"));

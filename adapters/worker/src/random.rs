@@ -5,7 +5,8 @@ use std::cell::RefCell;
 use millrace_core::ports::Random;
 use wasm_bindgen::throw_str;
 
-/// How many bytes are asked for at a time: the way to the platform costs as much for one as for many.
+/// How many bytes are asked for at a time: the way to the platform costs as much for one as for
+/// many.
 const AT_A_TIME: usize = 512;
 
 thread_local! {
@@ -35,7 +36,8 @@ impl Random for WorkerRandom {
 
 fn ask(buffer: &mut [u8]) {
     if getrandom::fill(buffer).is_err() {
-        // Going on without randomness would make tokens that can be guessed, and no caller could tell.
+        // Going on without randomness would make tokens that can be guessed, and no caller could
+        // tell.
         throw_str("the platform provides no randomness");
     }
 }

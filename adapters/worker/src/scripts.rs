@@ -1,7 +1,8 @@
 //! The script engine, in a runtime that has one.
 //!
-//! The engine is a module of its own beside the runtime. The feature `scripts` leaves out what runs it, and `millrace build` takes the runtime
-//! that its app needs. A runtime without the engine refuses an app with scripts when the isolate starts, so that no call finds it out.
+//! The engine is a module of its own beside the runtime. The feature `scripts` leaves out what runs
+//! it, and `millrace build` takes the runtime that its app needs. A runtime without the engine
+//! refuses an app with scripts when the isolate starts, so that no call finds it out.
 
 use std::rc::Rc;
 

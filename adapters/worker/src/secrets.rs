@@ -1,4 +1,5 @@
-//! Secrets of the Worker: bindings of Cloudflare's Secrets Store, and what `wrangler secret put` keeps.
+//! Secrets of the Worker: bindings of Cloudflare's Secrets Store, and what `wrangler secret put`
+//! keeps.
 
 use std::pin::pin;
 

@@ -1,4 +1,5 @@
-//! Signatures of tokens, by the platform's WebCrypto: the arithmetic of RSA and of curves stays out of the Worker.
+//! Signatures of tokens, by the platform's WebCrypto: the arithmetic of RSA and of curves stays out
+//! of the Worker.
 
 use js_sys::{Uint8Array, futures::JsFuture};
 use millrace_core::{app::TokenAlgorithm, ports::LocalFuture};

@@ -1,5 +1,5 @@
-//! Counters and records: in the Durable Object that is bound as `MILLRACE_STATE`; without it, in the isolate's memory, with what the
-//! platform offers besides.
+//! Counters and records: in the Durable Object that is bound as `MILLRACE_STATE`; without it, in
+//! the isolate's memory, with what the platform offers besides.
 //!
 //! | bound | rates | records |
 //! |---|---|---|
@@ -102,7 +102,8 @@ fn unexpected() -> Error {
 impl StateStore for Durable {
     fn add<'a>(&'a self, key: &'a str, _owner: &'a [u8], by: i64, most: i64, ttl_s: u32) -> LocalFuture<'a, Result<Counted>> {
         Box::pin(async move {
-            // Totals are far below the greatest integer of JavaScript; `most` may be beyond, where nobody cares which.
+            // Totals are far below the greatest integer of JavaScript; `most` may be beyond, where
+            // nobody cares which.
             let answer = self.step("add", key, &[(by as f64).into(), (most as f64).into(), ttl_s.into()]).await?;
             let answer: &Array = answer.dyn_ref().ok_or_else(unexpected)?;
             let (added, total) = (answer.get(0).as_bool(), answer.get(1).as_f64());

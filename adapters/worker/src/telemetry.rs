@@ -1,7 +1,8 @@
-//! Traces, by the crate `millrace-telemetry`: variables `OTEL_…` and the app's `telemetry` in, requests to a collector out.
+//! Traces, by the crate `millrace-telemetry`: variables `OTEL_…` and the app's `telemetry` in,
+//! requests to a collector out.
 //!
-//! Whoever sends spans does it in the context of its own request, after the answer, and waits for nobody else's work: what other requests
-//! have finished by then is plain memory of the isolate.
+//! Whoever sends spans does it in the context of its own request, after the answer, and waits for
+//! nobody else's work: what other requests have finished by then is plain memory of the isolate.
 
 use millrace_core::{
     app::App,
@@ -11,14 +12,15 @@ use millrace_telemetry::TraceSettings;
 
 use crate::clock::WorkerClock;
 
-/// How long a request to the collector may take whatever the variables say, in milliseconds. The platform ends what goes on 30 seconds
-/// after an answer, and two such requests may come one after the other.
+/// How long a request to the collector may take whatever the variables say, in milliseconds. The
+/// platform ends what goes on 30 seconds after an answer, and two such requests may come one after
+/// the other.
 const LONGEST_MS: u64 = 10_000;
 
 /// Has the calls of this isolate traced, where its variables name a collector.
 ///
-/// A wrong variable does not keep the app from answering, as it does on a machine, where the operator is there to see it fail: a Worker
-/// meets its variables with somebody's call.
+/// A wrong variable does not keep the app from answering, as it does on a machine, where the
+/// operator is there to see it fail: a Worker meets its variables with somebody's call.
 pub(crate) fn trace(app: &App, ports: &mut Ports) {
     match TraceSettings::of_app(app, &*ports.env) {
         Ok(settings) => {

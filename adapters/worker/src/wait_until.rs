@@ -1,7 +1,7 @@
 //! Work after the response.
 //!
-//! The platform lets work outlive a response only by the context of its own request: what the core hands over in a poll belongs to the
-//! request that is polled.
+//! The platform lets work outlive a response only by the context of its own request: what the core
+//! hands over in a poll belongs to the request that is polled.
 
 use js_sys::futures::{future_to_promise, spawn_local};
 use millrace_core::ports::{LocalFuture, WaitUntil};

@@ -12,8 +12,8 @@ use crate::{
 
 const OPTION: &str = "aws_iam";
 
-/// Refuses a value that is none, a password beside it, and a target that makes no tokens. What a variable decides is not known here; the
-/// runtime refuses that.
+/// Refuses a value that is none, a password beside it, and a target that makes no tokens. What a
+/// variable decides is not known here; the runtime refuses that.
 pub(super) fn check(compiler: &mut Compiler<'_>, document: &Document, settings: &Node, connector: &Connector) {
     let Some(options) = settings.at("options").filter(|_| connector.options.contains(&OPTION)) else { return };
     let Some(entry) = options.entry(OPTION) else { return };

@@ -1,4 +1,5 @@
-//! `options.allow` of an adapter: what may be run though it is refused otherwise, commands of Redis, or stages and operators of MongoDB.
+//! `options.allow` of an adapter: what may be run though it is refused otherwise, commands of
+//! Redis, or stages and operators of MongoDB.
 
 use millrace_languages::{
     Form, Language, mongodb,

@@ -81,7 +81,8 @@ pub(super) fn read(compiler: &mut Compiler<'_>, document: &Document, settings: &
     Some(Databases { choice: choice.clone(), names: names.into_iter().collect() })
 }
 
-/// Whether every placeholder of the connection became a part of it; what is wrong with others has been said.
+/// Whether every placeholder of the connection became a part of it; what is wrong with others has
+/// been said.
 fn are_understood(document: &Document, settings: &Node, adapter: &Adapter) -> bool {
     let options = settings.at("options").map(Node::entries).unwrap_or_default().iter().map(|entry| &entry.value);
     let nodes = settings.at("connection_string").into_iter().chain(options);

@@ -1,4 +1,5 @@
-//! The statements of scripts for adapters with a `tenant`: those that keep to the caller's tenant are noted in the bundle, and no others run.
+//! The statements of scripts for adapters with a `tenant`: those that keep to the caller's tenant
+//! are noted in the bundle, and no others run.
 
 use millrace_core::app::{Auth, TenantStatement, Tool};
 

@@ -24,14 +24,16 @@ pub(super) static SESSION: Record = Record {
     ],
 };
 
-/// Settings of the server that a session may set; any other name needs a dot. None of them decides what a caller may see.
+/// Settings of the server that a session may set; any other name needs a dot. None of them decides
+/// what a caller may see.
 const SERVER_SETTINGS: [&str; 3] = ["application_name", "lock_timeout", "timezone"];
 /// The most settings of a session.
 const MOST_SETTINGS: usize = 20;
 /// The longest name that PostgreSQL does not cut off, in bytes.
 const LONGEST_NAME: usize = 63;
 
-/// Reads it. `sets_session`: the connector can do so; `None` for one that nobody knows, which has been said.
+/// Reads it. `sets_session`: the connector can do so; `None` for one that nobody knows, which has
+/// been said.
 pub(super) fn read(compiler: &mut Compiler<'_>, document: &Document, connector: &str, sets_session: Option<bool>) -> Vec<SessionTemplate> {
     let Some(entry) = document.root.entry("session") else { return Vec::new() };
     if sets_session == Some(false) {

@@ -1,4 +1,5 @@
-//! `tenant` of an adapter: which rows belong to a tenant, and what of the caller says which tenant that is.
+//! `tenant` of an adapter: which rows belong to a tenant, and what of the caller says which tenant
+//! that is.
 
 use std::collections::BTreeSet;
 

@@ -8,7 +8,8 @@ use crate::{
     yaml::{Document, Node},
 };
 
-/// Refuses what the target cannot do. What a variable decides is not known here; the runtime refuses that.
+/// Refuses what the target cannot do. What a variable decides is not known here; the runtime
+/// refuses that.
 pub(super) fn check(compiler: &mut Compiler<'_>, document: &Document, settings: &Node, adapter: &Adapter, connector: &Connector) {
     let is_worker = compiler.options.is_worker;
     let places = adapter.connection_strings();

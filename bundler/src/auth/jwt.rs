@@ -424,7 +424,8 @@ impl Compiler<'_> {
         u32::try_from(seconds.min(MOST_LEEWAY_S)).unwrap_or(LEEWAY_S)
     }
 
-    /// The path of a claim; `None` where it is empty, which has been said, and where there is no node.
+    /// The path of a claim; `None` where it is empty, which has been said, and where there is no
+    /// node.
     fn claim_path(&mut self, document: &Document, node: Option<&Node>) -> Option<String> {
         let node = node?;
         let path = node.text().unwrap_or_default();

@@ -6,7 +6,8 @@ use regex::Regex;
 
 use super::table::Construct;
 
-/// Every block that a client may drop: where the method is named, and why. `has_data`: the tool declares structured content.
+/// Every block that a client may drop: where the method is named, and why. `has_data`: the tool
+/// declares structured content.
 pub(super) fn find(script: &str, has_data: bool) -> Vec<(Range<usize>, Construct)> {
     static METHOD: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"\.\s*(text|image|audio|resource|resourceLink|ui|hint|rule|suggest)\s*\(").ok());

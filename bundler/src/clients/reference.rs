@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use super::table::{CLIENTS, Construct, ROWS};
 
-/// The table of clients in Markdown: what each does to which construct, and where that is known from.
+/// The table of clients in Markdown: what each does to which construct, and where that is known
+/// from.
 #[must_use]
 pub fn reference_markdown() -> String {
     let mut text = String::from("| construct | client | what happens | known from | seen |\n|---|---|---|---|---|\n");

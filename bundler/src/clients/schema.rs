@@ -71,7 +71,8 @@ pub(crate) fn check_inputs(compiler: &mut Compiler<'_>, document: &Document, inp
     }
 }
 
-/// Warns of a name that begins with `_`: some libraries make a class of a schema, in which such a name is private.
+/// Warns of a name that begins with `_`: some libraries make a class of a schema, in which such a
+/// name is private.
 fn hidden_name(compiler: &mut Compiler<'_>, document: &Document, property: &Entry, is_top: bool) {
     if !property.key.starts_with('_') {
         return;

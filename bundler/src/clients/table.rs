@@ -1,6 +1,7 @@
 //! The table of clients: who does what to which construct, and where that is known from.
 //!
-//! It is the only place that knows clients. `check` warns by it, and `docs/clients.md` shows it; a test holds a case against each row.
+//! It is the only place that knows clients. `check` warns by it, and `docs/clients.md` shows it; a
+//! test holds a case against each row.
 
 use crate::names::all_of;
 
@@ -74,7 +75,8 @@ pub(super) struct Row {
     /// The client's `id`.
     pub(super) client: &'static str,
     pub(super) construct: Construct,
-    /// The most that it takes: characters, tools, milliseconds or bytes. 0 where the construct itself is the matter.
+    /// The most that it takes: characters, tools, milliseconds or bytes. 0 where the construct
+    /// itself is the matter.
     pub(super) most: u64,
     /// What it puts before a tool's name; `{}` stands for the server's.
     pub(super) prefix: &'static str,

@@ -17,7 +17,8 @@ use crate::{
 pub(crate) struct CheckMode {
     /// The app is one of Hyperterse: its keys are known, too.
     pub(crate) imported: bool,
-    /// How bad unknown keys and wrong types are: an error, but a warning in `.hyperterse`, which always ignored them.
+    /// How bad unknown keys and wrong types are: an error, but a warning in `.hyperterse`, which
+    /// always ignored them.
     pub(crate) severity: Severity,
 }
 
@@ -61,7 +62,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Checks one value and everything in it, and takes out what is wrong in it; false where the value itself is wrong.
+    /// Checks one value and everything in it, and takes out what is wrong in it; false where the
+    /// value itself is wrong.
     fn value(&mut self, node: &mut Node, shape: &Shape, path: &str, key: Range<usize>) -> bool {
         let fits = match shape {
             Shape::Any => {
@@ -183,7 +185,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Refuses the placeholders of a text that is not a template: they would stay as they are written.
+    /// Refuses the placeholders of a text that is not a template: they would stay as they are
+    /// written.
     fn plain(&mut self, node: &Node, path: &str) {
         let Some(text) = node.text().filter(|text| !self.filled && text.contains("{{")) else { return };
         let (pieces, _) = placeholder::scan(text);

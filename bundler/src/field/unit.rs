@@ -1,11 +1,13 @@
 //! Amounts with units.
 
-/// Milliseconds of `500ms`, `5s`, `2m`, `1h`; `None` where it is none, or more than `u32` milliseconds.
+/// Milliseconds of `500ms`, `5s`, `2m`, `1h`; `None` where it is none, or more than `u32`
+/// milliseconds.
 pub(crate) fn duration_ms(text: &str) -> Option<u32> {
     amount(text, &[("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)])
 }
 
-/// Bytes of `4096`, `256kb`, `1mb`: a kilobyte has 1024; `None` where it is none, or more than `u32` bytes.
+/// Bytes of `4096`, `256kb`, `1mb`: a kilobyte has 1024; `None` where it is none, or more than
+/// `u32` bytes.
 pub(crate) fn size_bytes(text: &str) -> Option<u32> {
     amount(text, &[("kb", 1 << 10), ("mb", 1 << 20), ("gb", 1 << 30), ("b", 1), ("", 1)])
 }

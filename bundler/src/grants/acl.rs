@@ -42,7 +42,8 @@ pub enum KeyAccess {
 }
 
 impl KeyAccess {
-    /// What a server of Redis wants for a command. One that only tells of a key needs any of the two.
+    /// What a server of Redis wants for a command. One that only tells of a key needs any of the
+    /// two.
     pub(super) const fn of(reads: bool, writes: bool) -> Self {
         match (reads, writes) {
             (true, true) => Self::ReadWrite,

@@ -1,4 +1,5 @@
-//! What the databases say: which tables there are and their columns, which sequences are behind them, which functions not everybody may call.
+//! What the databases say: which tables there are and their columns, which sequences are behind
+//! them, which functions not everybody may call.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +36,8 @@ pub struct Found {
     everybodys: BTreeSet<Named>,
     /// Schemas that not everybody may use.
     closed: BTreeSet<String>,
-    /// Functions and procedures by the name that statements have for them; empty where there is none of one's own.
+    /// Functions and procedures by the name that statements have for them; empty where there is
+    /// none of one's own.
     routines: BTreeMap<String, Vec<Routine>>,
     /// Dictionaries of ClickHouse, which need a right of their own to be read as tables.
     dictionaries: BTreeSet<Named>,
@@ -288,7 +290,8 @@ impl Found {
         }
     }
 
-    /// Everybody may call functions of ClickHouse; but what is in the text of one of one's own is done as who calls it.
+    /// Everybody may call functions of ClickHouse; but what is in the text of one of one's own is
+    /// done as who calls it.
     fn open_function(&self, section: &mut Section, user: &str, place: &str, named: &Named) {
         let text = if !self.is_asked {
             format!(

@@ -32,8 +32,9 @@ impl Granting {
     }
 }
 
-/// SQL that grants the rights, section by section; it can be given to the database's own client as it is. Where Redis is all there is, it is
-/// commands for `redis-cli`; beside SQL they are comments.
+/// SQL that grants the rights, section by section; it can be given to the database's own client as
+/// it is. Where Redis is all there is, it is commands for `redis-cli`; beside SQL they are
+/// comments.
 #[must_use]
 pub fn text(app: &str, sections: &[Section]) -> String {
     let is_redis = sections.iter().any(|section| section.acl.is_some()) && sections.iter().all(|section| section.dialect.is_none());
@@ -65,7 +66,8 @@ fn notes_of(section: &Section) -> impl Iterator<Item = String> {
     })
 }
 
-/// The commands that give a user of Redis its rights, in one transaction: the app never lacks one meanwhile. As comments, where they are not alone.
+/// The commands that give a user of Redis its rights, in one transaction: the app never lacks one
+/// meanwhile. As comments, where they are not alone.
 fn of_acl(section: &Section, acl: &Acl, is_alone: bool) -> Vec<String> {
     let command = |command: String| if is_alone { command } else { format!("-- {command}") };
     let (adapters, set) = (adapters_of(section), redis::set_user(&section.role));

@@ -1,6 +1,8 @@
-//! The rights of a user of Redis: for each command a selector of an access control list, with the keys that the command may be used on.
+//! The rights of a user of Redis: for each command a selector of an access control list, with the
+//! keys that the command may be used on.
 //!
-//! A user's commands and keys in one list would be too wide: with `GET a:*` and `DEL b:*`, it could also do the one with the keys of the other.
+//! A user's commands and keys in one list would be too wide: with `GET a:*` and `DEL b:*`, it could
+//! also do the one with the keys of the other.
 
 mod word;
 
@@ -27,7 +29,8 @@ const RUNS_CODE: [&str; 6] = ["EVAL", "EVALSHA", "EVALSHA_RO", "EVAL_RO", "FCALL
 /// What stands in a connection string for what is not known here.
 const UNKNOWN: &str = "millrace-unknown";
 
-/// Whether an adapter's server has these rights. Upstash's takes no rules with sub-commands, and what else of them is not written down.
+/// Whether an adapter's server has these rights. Upstash's takes no rules with sub-commands, and
+/// what else of them is not written down.
 pub(super) fn has_acl(adapter: &Adapter) -> bool {
     adapter.connector == "redis"
 }
@@ -85,13 +88,14 @@ fn judged(command: &RedisCommand, words: &[Word<'_>]) -> Judged {
     Judged { selector: is_known.then_some(selector), missing, variables, is_exact }
 }
 
-/// Whether code is written out and has none of the calls, `redis.call` and `redis.pcall`, that run commands.
+/// Whether code is written out and has none of the calls, `redis.call` and `redis.pcall`, that run
+/// commands.
 fn calls_nothing(command: &RedisCommand, code: Option<&Argument<'_>>) -> bool {
     matches!(command.name, "EVAL" | "EVAL_RO") && matches!(code, Some(Argument::Text(code)) if !code.contains("call"))
 }
 
-/// The selector of a command that a script has written out, where `$1` is a value; `None` for what the connector refuses. `allow` is the
-/// adapter's option.
+/// The selector of a command that a script has written out, where `$1` is a value; `None` for what
+/// the connector refuses. `allow` is the adapter's option.
 #[must_use]
 pub fn selector_of(text: &str, allow: &str) -> Option<Selector> {
     written(text, allow)?.1.selector
@@ -176,7 +180,8 @@ pub(super) fn connection(section: &mut Section, variable: Variable<'_>, app: &Ap
 }
 
 impl Section {
-    /// Puts the selectors in order, and leaves out those that others make needless. `users` are those of the sections before.
+    /// Puts the selectors in order, and leaves out those that others make needless. `users` are
+    /// those of the sections before.
     pub(super) fn finish_acl(&mut self, users: &mut BTreeSet<String>) {
         let Some(acl) = &mut self.acl else { return };
         acl.is_first = users.insert(self.role.clone());

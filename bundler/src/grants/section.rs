@@ -18,7 +18,8 @@ pub struct Section {
     pub dialect: Option<Dialect>,
     /// The databases, where the caller decides which it is.
     pub databases: Vec<String>,
-    /// The database of tables for which a statement names none, where it is known and has to be said.
+    /// The database of tables for which a statement names none, where it is known and has to be
+    /// said.
     pub database: Option<String>,
     /// Who logs in.
     pub role: String,

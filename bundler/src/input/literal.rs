@@ -80,7 +80,8 @@ pub(super) fn check(value: &Value, input: &Input, path: &str) -> Result<(), (Str
     Ok(())
 }
 
-/// The value as the pipeline has it: a whole number of a `float` is a float, also inside of lists and maps.
+/// The value as the pipeline has it: a whole number of a `float` is a float, also inside of lists
+/// and maps.
 pub(super) fn normal(value: Value, input: &Input) -> Value {
     match (input.kind, value) {
         (InputKind::Float, Value::Number(number)) => number.as_f64().map_or(Value::Null, Value::from),

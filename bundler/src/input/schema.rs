@@ -1,7 +1,8 @@
-//! The [JSON Schema 2020-12](https://json-schema.org/draft/2020-12) of an input, in the part of it that every client takes. Members always
-//! come in the same order.
+//! The [JSON Schema 2020-12](https://json-schema.org/draft/2020-12) of an input, in the part of it
+//! that every client takes. Members always come in the same order.
 //!
-//! What that part has no word for stands in the description, and the core checks it all the same: `null`, a format, numbers of an `enum`.
+//! What that part has no word for stands in the description, and the core checks it all the same:
+//! `null`, a format, numbers of an `enum`.
 
 use millrace_core::app::{Input, InputKind};
 use serde_json::{Map, Value, json};
@@ -129,8 +130,8 @@ fn of_type(schema: &mut Map<String, Value>, input: &Input, format: Option<&str>)
     }
 }
 
-/// What stands instead of a format that some client does not know: such a client drops the tool, or needs a package for it. `None` for one
-/// that every client knows.
+/// What stands instead of a format that some client does not know: such a client drops the tool, or
+/// needs a package for it. `None` for one that every client knows.
 fn sentence_of(format: &str) -> Option<&'static str> {
     Some(match format {
         "date" => "A date, YYYY-MM-DD.",
@@ -154,8 +155,9 @@ fn say_null(schema: &mut Map<String, Value>, description: Option<&str>, is_none_
     }
 }
 
-/// Adds `properties` and `required` to the schema of an object. That it has no other members goes without saying: the core refuses them by
-/// name, some models' APIs refuse `additionalProperties`, and it would be a tenth of the entry of a small tool.
+/// Adds `properties` and `required` to the schema of an object. That it has no other members goes
+/// without saying: the core refuses them by name, some models' APIs refuse `additionalProperties`,
+/// and it would be a tenth of the entry of a small tool.
 pub(crate) fn members<'a>(schema: &mut Map<String, Value>, inputs: impl IntoIterator<Item = &'a Input>, schemas: Vec<Value>) {
     let mut properties = Map::new();
     let mut required: Vec<Value> = Vec::new();

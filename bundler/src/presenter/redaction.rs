@@ -186,7 +186,8 @@ fn closing(inner: &str) -> Option<usize> {
     }
 }
 
-/// Makes of the schema what is sent once the path is redacted: `always`, or for some callers. `false` where nothing can match.
+/// Makes of the schema what is sent once the path is redacted: `always`, or for some callers.
+/// `false` where nothing can match.
 fn mark(schema: &mut Value, steps: &[PathStep], censor: &Censor, always: bool) -> bool {
     let Some((step, rest)) = steps.split_first() else {
         loosen(schema, always);

@@ -261,7 +261,8 @@ impl WantedAction {
     }
 
     fn check_args(&self, compiler: &mut Compiler<'_>, tool: &Tool) {
-        // What an input mapper takes is its own affair, and a schema of the author's is not looked into.
+        // What an input mapper takes is its own affair, and a schema of the author's is not looked
+        // into.
         if tool.map_input.is_some() || tool.input_schema.is_some() {
             return;
         }

@@ -1,4 +1,5 @@
-//! `file_template` of a resource: the files that it can name, embedded at build time, so that a value can name no other.
+//! `file_template` of a resource: the files that it can name, embedded at build time, so that a
+//! value can name no other.
 
 use std::collections::BTreeSet;
 
@@ -132,7 +133,8 @@ fn is_deep(pieces: &[NamePart<'_>], folder: &str) -> bool {
     })
 }
 
-/// Whether values of the variables make `name`. All places that can be reached are kept, so the time is bounded by the lengths.
+/// Whether values of the variables make `name`. All places that can be reached are kept, so the
+/// time is bounded by the lengths.
 fn fits(pieces: &[NamePart<'_>], name: &str) -> bool {
     let mut reached = BTreeSet::from([0]);
     for piece in pieces {

@@ -1,4 +1,5 @@
-//! URIs and their templates: [RFC 6570](https://www.rfc-editor.org/rfc/rfc6570), level 1, and of level 2 one `{+path}`.
+//! URIs and their templates: [RFC 6570](https://www.rfc-editor.org/rfc/rfc6570), level 1, and of
+//! level 2 one `{+path}`.
 
 use std::ops::Range;
 

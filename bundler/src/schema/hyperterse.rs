@@ -1,4 +1,5 @@
-//! The keys of Hyperterse 2.x, and what becomes of each: the table for somebody who brings an app along.
+//! The keys of Hyperterse 2.x, and what becomes of each: the table for somebody who brings an app
+//! along.
 
 use std::fmt::Write as _;
 

@@ -22,7 +22,8 @@ use super::place::Finding;
 
 /// Finds what the engine or the linker cannot do.
 ///
-/// Code that comes out of a package (`from_packages`) is let off what often stands in branches that never run, such as `module.exports`.
+/// Code that comes out of a package (`from_packages`) is let off what often stands in branches that
+/// never run, such as `module.exports`.
 pub(super) fn check(program: &oxc::ast::ast::Program<'_>, scoping: &Scoping, from_packages: bool) -> Vec<Finding> {
     let mut checker = Checker { scoping, from_packages, functions: 0, findings: Vec::new() };
     checker.visit_program(program);

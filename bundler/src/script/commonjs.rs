@@ -1,8 +1,11 @@
-//! Modules of packages as modules of ECMAScript: CommonJS, `import()` of a literal, and `process.env.NODE_ENV`.
+//! Modules of packages as modules of ECMAScript: CommonJS, `import()` of a literal, and
+//! `process.env.NODE_ENV`.
 //!
-//! A CommonJS module becomes a module whose default export is a function: the first call runs the module, every call returns its exports.
-//! `require("x")` becomes a call of such a function. What replaces a text is as long as the text, and what is put before it is one line:
-//! places in the module are those of its file, one line later. The modules of `import()` are imported in a line behind it.
+//! A CommonJS module becomes a module whose default export is a function: the first call runs the
+//! module, every call returns its exports. `require("x")` becomes a call of such a function. What
+//! replaces a text is as long as the text, and what is put before it is one line: places in the
+//! module are those of its file, one line later. The modules of `import()` are imported in a line
+//! behind it.
 //!
 //! What joins modules of both kinds is made of small modules of our own; see [`Bridge`].
 
@@ -74,7 +77,8 @@ pub(super) struct Scan {
     dynamic: Vec<Span>,
     /// `import.meta`
     metas: Vec<Span>,
-    /// The names of Node's that a CommonJS module has for its own place, `__filename` and `__dirname`, where it uses them.
+    /// The names of Node's that a CommonJS module has for its own place, `__filename` and
+    /// `__dirname`, where it uses them.
     names_place: bool,
     /// The globals of Node that it names.
     globals: BTreeSet<&'static str>,
@@ -150,7 +154,8 @@ pub(super) const RUNNER_TEXT: &str = "const require = (specifier) => { const err
 pub(super) const IMPORTER_TEXT: &str = "export default async (specifier) => { const error = new Error(`Cannot find module '${specifier}': \
     only modules that are named where they are loaded are part of a script`); error.code = 'ERR_MODULE_NOT_FOUND'; throw error }";
 
-/// The module of ECMAScript that a file becomes, and how many bytes were put before its text. `found` says where each load leads.
+/// The module of ECMAScript that a file becomes, and how many bytes were put before its text.
+/// `found` says where each load leads.
 pub(super) fn rewritten(path: &Path, source: &str, scan: &Scan, found: impl Fn(usize) -> Place) -> (String, usize) {
     let own = own_prefix(source);
     let mut edits: Vec<(Span, String)> = Vec::new();
@@ -208,7 +213,8 @@ pub(super) fn rewritten(path: &Path, source: &str, scan: &Scan, found: impl Fn(u
     (format!("{prefix}{text}{suffix}"), prefix.len())
 }
 
-/// A text with other expressions in places of it, each as long as what it replaces if it is not longer. Lines stay where they are.
+/// A text with other expressions in places of it, each as long as what it replaces if it is not
+/// longer. Lines stay where they are.
 fn replaced(source: &str, mut edits: Vec<(Span, String)>) -> String {
     edits.sort_by_key(|(span, _)| (span.start, span.end));
     let (mut text, mut at) = (String::with_capacity(source.len()), 0);
@@ -255,8 +261,8 @@ const IN_URL: &percent_encoding::AsciiSet =
 /// A module that joins two others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Bridge {
-    /// What `import … from` sees of a CommonJS module. For a module of Node's kind the default export is all of it, for another one what
-    /// compilers to CommonJS make the default export.
+    /// What `import … from` sees of a CommonJS module. For a module of Node's kind the default
+    /// export is all of it, for another one what compilers to CommonJS make the default export.
     Imported { node: bool },
     /// What `require` gets of a module of ECMAScript.
     RequiredModule,

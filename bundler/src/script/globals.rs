@@ -1,4 +1,5 @@
-//! Names that a script uses and does not declare: globals that the engine does not have, adapters behind `ctx.db`, tools that it suggests.
+//! Names that a script uses and does not declare: globals that the engine does not have, adapters
+//! behind `ctx.db`, tools that it suggests.
 
 use std::{collections::BTreeSet, sync::LazyLock};
 

@@ -301,7 +301,8 @@ impl<'a> Reading<'a, '_> {
         }
     }
 
-    /// The module of Node behind a specifier in a package, unless the package says what it stands for.
+    /// The module of Node behind a specifier in a package, unless the package says what it stands
+    /// for.
     fn node_of_package(&mut self, path: &Path, specifier: &str, brought: &Brought) -> Option<Target> {
         let builtin = node::find(specifier)?;
         if self.packages.as_ref().is_some_and(|packages| packages.replaces(path, specifier)) {
@@ -665,7 +666,8 @@ fn made_text(path: &str) -> Option<(String, bool)> {
     Some((String::from_utf8(bytes).ok()?, is_json))
 }
 
-/// Why the text of a `data:` URL is not used as a module. Its places would be places in the URL: it is said where the URL is.
+/// Why the text of a `data:` URL is not used as a module. Its places would be places in the URL: it
+/// is said where the URL is.
 fn problem_of_url(text: &str, is_json: bool) -> Option<String> {
     if is_json {
         let (_, findings) = module::json(Path::new("data:"), text);
@@ -872,9 +874,10 @@ fn found(resolution: Resolution) -> Option<Binding> {
 }
 
 impl Graph<'_> {
-    /// The modules in the order of ECMAScript: what is imported first, each once, in the order of the imports. What only `import()` loads
-    /// comes last, as its promise is kept when all others have run. Where a module awaits it may be awaited there, and comes after the
-    /// imports of its module.
+    /// The modules in the order of ECMAScript: what is imported first, each once, in the order of
+    /// the imports. What only `import()` loads comes last, as its promise is kept when all others
+    /// have run. Where a module awaits it may be awaited there, and comes after the imports of its
+    /// module.
     pub(super) fn order(&self) -> Vec<usize> {
         let waits = self.modules.iter().any(|module| module.code().is_some_and(|code| code.awaits.is_some()));
         let mut order = Vec::new();
@@ -902,8 +905,8 @@ impl Graph<'_> {
         order
     }
 
-    /// What the program needs. A module without effects is needed where something of it is used; of a package, only the statements that do
-    /// something, and what they and others use.
+    /// What the program needs. A module without effects is needed where something of it is used; of
+    /// a package, only the statements that do something, and what they and others use.
     pub(super) fn kept(&self) -> Kept {
         let mut walk = Walk::new(self);
         walk.modules.push(0);
@@ -914,8 +917,8 @@ impl Graph<'_> {
         Kept { modules, statements: walk.kept }
     }
 
-    /// The variables of the app's own modules that a call assigns, each once: those that functions assign which can be reached from the
-    /// exports of the script.
+    /// The variables of the app's own modules that a call assigns, each once: those that functions
+    /// assign which can be reached from the exports of the script.
     pub(super) fn assigned_in_calls(&self) -> Vec<Diagnostic> {
         let mut walk = Walk::new(self);
         walk.bindings.extend(self.names(0).iter().filter_map(|name| found(self.resolve(0, name))));
@@ -1000,7 +1003,8 @@ impl Graph<'_> {
             },
             (Target::Module(next), Name::All) => Resolution::Found(Binding::Namespace(next)),
             (Target::Module(next), Name::One(name)) => match self.export(next, name, seen) {
-                // Where Node would read a file of CommonJS instead, all of it is the default export.
+                // Where Node would read a file of CommonJS instead, all of it is the default
+                // export.
                 Resolution::Missing if name == "default" && self.modules[next].stands_for_common_js => {
                     Resolution::Found(Binding::Namespace(next))
                 }
@@ -1041,7 +1045,8 @@ impl Graph<'_> {
         found
     }
 
-    /// Checks that every imported and re-exported name exists, and that nothing assigns to an import.
+    /// Checks that every imported and re-exported name exists, and that nothing assigns to an
+    /// import.
     pub(super) fn check(&self) -> Vec<Diagnostic> {
         let mut diagnostics = Vec::new();
         if self.is_broken {

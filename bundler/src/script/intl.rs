@@ -1,7 +1,8 @@
 //! `Intl` and the methods of locales: who uses them, and the script of the app that has them.
 //!
-//! The engine has no `Intl`. Where a script of an app, or a package of it, names something of it, the app gets one more script, which is
-//! evaluated first: polyfills with the data of the app's locales and the time zones (`scripts/node-modules` makes them).
+//! The engine has no `Intl`. Where a script of an app, or a package of it, names something of it,
+//! the app gets one more script, which is evaluated first: polyfills with the data of the app's
+//! locales and the time zones (`scripts/node-modules` makes them).
 
 use std::collections::BTreeSet;
 

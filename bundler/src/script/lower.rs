@@ -1,7 +1,8 @@
-//! What neither the engine nor the transformer knows: standard decorators, `accessor`, and a variable that a namespace exports and changes.
+//! What neither the engine nor the transformer knows: standard decorators, `accessor`, and a
+//! variable that a namespace exports and changes.
 //!
-//! All of it is done in the text, where it stands, so that the lines of a module stay what they are. The result is what TypeScript makes of
-//! decorators, with the same helpers.
+//! All of it is done in the text, where it stands, so that the lines of a module stay what they
+//! are. The result is what TypeScript makes of decorators, with the same helpers.
 
 use oxc::{
     ast::ast::{
@@ -32,7 +33,8 @@ pub(super) fn helper(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The text without what is lowered here. `None` where it has nothing of the kind. `legacy`: decorators are left to the transformer.
+/// The text without what is lowered here. `None` where it has nothing of the kind. `legacy`:
+/// decorators are left to the transformer.
 pub(super) fn lowered(source: &str, program: &Program<'_>, legacy: bool) -> Result<Option<String>, Vec<Finding>> {
     let words = ["accessor", "@", "namespace", "module"];
     if !words.iter().any(|word| source.contains(word)) {
@@ -167,7 +169,8 @@ impl Lowering<'_> {
         Some(out)
     }
 
-    /// The decorators of something as a list, without the lines that `lines` says are put elsewhere.
+    /// The decorators of something as a list, without the lines that `lines` says are put
+    /// elsewhere.
     fn list(&mut self, decorators: &[Decorator<'_>]) -> (String, usize) {
         let texts: Vec<String> = decorators.iter().map(|decorator| self.slice(decorator.expression.span()).to_owned()).collect();
         let mut all = 0;

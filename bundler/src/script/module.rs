@@ -186,8 +186,8 @@ pub(super) fn code<'a>(allocator: &'a Allocator, path: &Path, source: &'a str, f
     code_with(allocator, path, source, from_packages, &Settings::default())
 }
 
-/// Reads a module of code. What cannot be parsed still gives the relative imports that can be seen in it, so that their
-/// mistakes are found in the same run.
+/// Reads a module of code. What cannot be parsed still gives the relative imports that can be seen
+/// in it, so that their mistakes are found in the same run.
 pub(super) fn code_with<'a>(
     allocator: &'a Allocator,
     path: &Path,
@@ -359,7 +359,8 @@ fn write_json(out: &mut String, value: &serde_json::Value) {
 
 fn finding(diagnostic: &OxcDiagnostic) -> Finding {
     let message = diagnostic.message.to_string();
-    // The first label is the place, but for a name declared twice it is the innocent first declaration.
+    // The first label is the place, but for a name declared twice it is the innocent first
+    // declaration.
     let twice = message.contains("already been declared");
     let label = if twice { diagnostic.labels.last() } else { diagnostic.labels.first() };
     let (start, end) = label.map_or((0, 0), |label| (label.offset() as usize, (label.offset() + label.len()) as usize));

@@ -1,8 +1,8 @@
 //! Names for everything that stands in the one scope of a linked program.
 //!
-//! All modules share one function scope, so a top-level name of one module may be taken by another, hidden by a local name
-//! where it is imported, or be that of a global which some module means. Whatever collides gets a number: `format$1`.
-//! A script of one module keeps all its names.
+//! All modules share one function scope, so a top-level name of one module may be taken by another,
+//! hidden by a local name where it is imported, or be that of a global which some module means.
+//! Whatever collides gets a number: `format$1`. A script of one module keeps all its names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -83,7 +83,8 @@ pub(super) fn names(graph: &Graph<'_>, order: &[usize]) -> Names {
 
 type Uses = BTreeMap<Binding, Vec<(usize, String)>>;
 
-/// Which module uses what, under which name of its own. What the entry exports, and what namespace objects hold, counts as used.
+/// Which module uses what, under which name of its own. What the entry exports, and what namespace
+/// objects hold, counts as used.
 fn uses(graph: &Graph<'_>, order: &[usize]) -> Uses {
     let mut uses = Uses::new();
     for &module in order {

@@ -1,9 +1,11 @@
 //! How deep the code of a module is nested, found in its tokens before anything is parsed.
 //!
-//! The parser and whoever walks its tree call themselves for each level: a hundred thousand brackets, operators or arrows would end the
-//! bundler's process. What counts as a level is what makes the tree deeper: each open bracket, and within a bracket each operator, call,
-//! member and control word since its statement or element began. Where the tokens leave it open where a statement ends, more is counted
-//! rather than less; real code stays far below the limit either way.
+//! The parser and whoever walks its tree call themselves for each level: a hundred thousand
+//! brackets, operators or arrows would end the bundler's process. What counts as a level is what
+//! makes the tree deeper: each open bracket, and within a bracket each operator, call, member and
+//! control word since its statement or element began. Where the tokens leave it open where a
+//! statement ends, more is counted rather than less; real code stays far below the limit either
+//! way.
 
 use super::place::Finding;
 
@@ -219,7 +221,8 @@ impl<'a> Scan<'a> {
         self.before = PrecedingToken::Operator;
     }
 
-    /// Begins a value: after another one on the line before, or after a block, it is a new statement.
+    /// Begins a value: after another one on the line before, or after a block, it is a new
+    /// statement.
     fn value(&mut self) {
         if self.before == PrecedingToken::Block || (self.before == PrecedingToken::Value && self.is_new_line) {
             self.end_statement();

@@ -1,5 +1,5 @@
-//! The modules of Node: those that are pure come from packages (`scripts/node-modules` makes them), of the others a package gets functions
-//! that say so when they are called.
+//! The modules of Node: those that are pure come from packages (`scripts/node-modules` makes them),
+//! of the others a package gets functions that say so when they are called.
 
 use std::io::Read as _;
 

@@ -1,10 +1,12 @@
 //! Packages: where an import of one leads, by the rules of Node.
 //!
-//! Nothing is ever downloaded: packages are those of `node_modules`. The app's folder needs a `package.json`, so that what is bundled is
-//! declared somewhere. No setting of another tool (`.pnp.cjs`, `NODE_PATH`) takes part.
+//! Nothing is ever downloaded: packages are those of `node_modules`. The app's folder needs a
+//! `package.json`, so that what is bundled is declared somewhere. No setting of another tool
+//! (`.pnp.cjs`, `NODE_PATH`) takes part.
 //!
-//! A package's files are below its own folder, links followed, whatever a specifier, `main`, `browser`, `exports` or a link in it says. And its
-//! folder is in the app, in a workspace that the app is a part of, or where a `file:` dependency of the app's `package.json` says.
+//! A package's files are below its own folder, links followed, whatever a specifier, `main`,
+//! `browser`, `exports` or a link in it says. And its folder is in the app, in a workspace that the
+//! app is a part of, or where a `file:` dependency of the app's `package.json` says.
 
 use std::{
     cell::RefCell,
@@ -25,7 +27,8 @@ use crate::{findings::Findings, source::Source, yaml::Document};
 /// The most bytes of text that the files of one script with its packages have together.
 pub(super) const LIMIT_BYTES: usize = 32 << 20;
 
-/// The conditions of `exports` and `imports` that apply, beside `import` or `require`, and `default`.
+/// The conditions of `exports` and `imports` that apply, beside `import` or `require`, and
+/// `default`.
 const CONDITIONS: [&str; 2] = ["worker", "browser"];
 
 /// What a specifier asks for.
@@ -101,8 +104,8 @@ impl Packages {
         Self { folder: folder.to_path_buf(), homes: homes(folder), import, require, node_import, node_require, of_pages }
     }
 
-    /// The file behind `specifier` in the file `importer` of a package, or in one of the app. `brought` says how the importer came into the
-    /// app.
+    /// The file behind `specifier` in the file `importer` of a package, or in one of the app.
+    /// `brought` says how the importer came into the app.
     pub(super) fn find(&self, importer: &Path, specifier: &str, kind: Kind, brought: Option<&Brought>) -> Result<File, Nowhere> {
         let importer = flat(&self.folder.join(importer));
         let from = importer.parent().unwrap_or(&self.folder);
@@ -153,7 +156,8 @@ impl Packages {
         Ok(File { path: PathBuf::from(below(&self.folder, path)), format, has_effects })
     }
 
-    /// Whether what a specifier in the app was found to be is a file of the app itself: by `imports` of its `package.json`, or by its name.
+    /// Whether what a specifier in the app was found to be is a file of the app itself: by
+    /// `imports` of its `package.json`, or by its name.
     pub(super) fn is_own(&self, specifier: &str, path: &Path) -> bool {
         let own = read_json(&self.folder.join("package.json"));
         if !specifier.starts_with('#') && own.get("name").and_then(serde_json::Value::as_str) != Some(package(specifier)) {
@@ -190,15 +194,17 @@ impl Packages {
         if module.starts_with(&self.folder) {
             return self.folder.clone();
         }
-        // A package of a workspace. A `package.json` without a name only says how the files below it are read.
+        // A package of a workspace. A `package.json` without a name only says how the files below
+        // it are read.
         let is_root =
             |folder: &&Path| self.homes.iter().any(|home| home == folder) || read_json(&folder.join("package.json")).get("name").is_some();
         let parent = module.parent().unwrap_or(module);
         parent.ancestors().find(is_root).unwrap_or(parent).to_path_buf()
     }
 
-    /// The folders, canonical, one of which the file behind a specifier that is not relative must be in: that of the package that it names,
-    /// or those that the package of the importer, `own`, says it stands for.
+    /// The folders, canonical, one of which the file behind a specifier that is not relative must
+    /// be in: that of the package that it names, or those that the package of the importer, `own`,
+    /// says it stands for.
     fn folders(&self, from: &Path, own: &Path, specifier: &str) -> Vec<PathBuf> {
         let mut folders = self.installed(from, package(specifier));
         let described = read_json(&own.join("package.json"));
@@ -301,7 +307,8 @@ const DEPENDENCIES: [&str; 4] = ["dependencies", "devDependencies", "optionalDep
 /// How a dependency begins that is a folder.
 const FOLDERS: [&str; 3] = ["file:", "link:", "portal:"];
 
-/// Where the packages of an app may be: its folder, the workspaces that it is a part of, and the folders that its `package.json` names.
+/// Where the packages of an app may be: its folder, the workspaces that it is a part of, and the
+/// folders that its `package.json` names.
 fn homes(folder: &Path) -> Vec<PathBuf> {
     let mut homes = vec![folder.to_path_buf()];
     homes.extend(folder.ancestors().skip(1).filter(|above| is_part_of(folder, above)).map(Path::to_path_buf));
@@ -312,7 +319,8 @@ fn homes(folder: &Path) -> Vec<PathBuf> {
     homes
 }
 
-/// Whether the folder `above` is a workspace with the folder in it, by `workspaces` of its `package.json`, or as pnpm writes it.
+/// Whether the folder `above` is a workspace with the folder in it, by `workspaces` of its
+/// `package.json`, or as pnpm writes it.
 fn is_part_of(folder: &Path, above: &Path) -> bool {
     let described = read_json(&above.join("package.json"));
     let mut patterns = Vec::new();

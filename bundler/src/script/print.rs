@@ -99,7 +99,8 @@ pub(super) fn program<'a>(allocator: &'a Allocator, mut graph: Graph<'a>, kept: 
     Printed { program: out, map, packages }
 }
 
-/// The name of the package that a file belongs to, or the module of Node that it is; `""` for the app's own.
+/// The name of the package that a file belongs to, or the module of Node that it is; `""` for the
+/// app's own.
 fn package_of(path: &str) -> &str {
     match path.rsplit_once("node_modules/") {
         Some((_, inside)) => npm::package(inside),
@@ -125,7 +126,8 @@ fn renames(graph: &Graph<'_>, names: &Names, module: usize) -> Vec<(oxc::semanti
     renames
 }
 
-/// A namespace object: getters, so that it is there before its module ran, and shows what the module makes of its variables.
+/// A namespace object: getters, so that it is there before its module ran, and shows what the
+/// module makes of its variables.
 fn namespace(graph: &Graph<'_>, names: &Names, module: usize) -> String {
     let mut parts = vec!["__proto__: null".to_owned()];
     for name in graph.names(module) {
@@ -136,7 +138,8 @@ fn namespace(graph: &Graph<'_>, names: &Names, module: usize) -> String {
     format!("{{ {} }}", parts.join(", "))
 }
 
-/// The entry's exports. When they are made everything has run, so only what changes later needs a getter.
+/// The entry's exports. When they are made everything has run, so only what changes later needs a
+/// getter.
 fn exports(graph: &Graph<'_>, names: &Names) -> String {
     let mut parts = vec!["__proto__: null".to_owned()];
     for name in graph.names(0) {
@@ -255,7 +258,8 @@ impl<'a> Rewriter<'a, '_> {
         }
     }
 
-    /// A class. One that gets another name becomes `let Other = class Name { … }`: its `name` is what errors and logs show.
+    /// A class. One that gets another name becomes `let Other = class Name { … }`: its `name` is
+    /// what errors and logs show.
     fn class(&self, mut class: Class<'a>) -> Statement<'a> {
         let renamed = class.id.as_ref().and_then(|id| id.symbol_id.get()).is_some_and(|symbol| self.renamed_classes.contains(&symbol));
         match class.id.take() {

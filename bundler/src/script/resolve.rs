@@ -56,8 +56,8 @@ pub(super) enum Missing {
 /// The extensions of modules, in the order in which they are tried.
 const EXTENSIONS: [&str; 9] = ["ts", "tsx", "mts", "cts", "js", "jsx", "mjs", "cjs", "json"];
 
-/// Finds the file of a relative specifier, as a path below `folder` (which is canonical). `from` is the importing file's folder, below
-/// `folder`.
+/// Finds the file of a relative specifier, as a path below `folder` (which is canonical). `from` is
+/// the importing file's folder, below `folder`.
 pub(super) fn relative(folder: &Path, from: &Path, specifier: &str) -> Result<PathBuf, Missing> {
     let wanted = normal(&from.join(specifier)).ok_or(Missing::Outside)?;
     let mut tried = Vec::new();

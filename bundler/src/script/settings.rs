@@ -1,4 +1,5 @@
-//! What `tsconfig.json` says about the files of an app: how they are compiled, and what paths stand for.
+//! What `tsconfig.json` says about the files of an app: how they are compiled, and what paths stand
+//! for.
 
 use std::{
     collections::BTreeSet,
@@ -149,7 +150,8 @@ impl Configs {
         self.find(path, diagnostics).map_or_else(Settings::default, |config| Settings::of(&config))
     }
 
-    /// Where `paths` and `baseUrl` lead from a file, below the app's folder, whether there is such a file or not.
+    /// Where `paths` and `baseUrl` lead from a file, below the app's folder, whether there is such
+    /// a file or not.
     pub(super) fn paths(&mut self, path: &Path, specifier: &str, diagnostics: &mut Vec<Diagnostic>) -> Vec<PathBuf> {
         let Some(config) = self.find(path, diagnostics) else { return Vec::new() };
         let found = config.resolve_path_alias_or_base_url(specifier).into_iter();

@@ -1,5 +1,5 @@
-//! What each statement of a module declares, uses and does: so that what nobody uses of a package is left out, and so that variables that
-//! calls assign are found.
+//! What each statement of a module declares, uses and does: so that what nobody uses of a package
+//! is left out, and so that variables that calls assign are found.
 
 use std::collections::{BTreeMap, BTreeSet};
 

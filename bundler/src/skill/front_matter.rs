@@ -1,4 +1,5 @@
-//! The front matter of a `SKILL.md`, as the [Agent Skills specification](https://agentskills.io/specification) has it.
+//! The front matter of a `SKILL.md`, as the [Agent Skills
+//! specification](https://agentskills.io/specification) has it.
 //!
 //! Keys that the specification does not have are passed on: clients have some of their own.
 
@@ -25,7 +26,8 @@ const RESERVED: &str = "io.modelcontextprotocol/";
 /// Reads the front matter. What is wrong is reported; `None` where it cannot be read.
 pub(super) fn read(compiler: &mut Compiler<'_>, manifest: &Source, folder: &str) -> Option<Document> {
     let help = format!("Begin the file with `---`, `name: {folder}`, `description: …` and `---`, a line each.");
-    // A byte order mark is no part of the text here, and clients look for the line at the very beginning.
+    // A byte order mark is no part of the text here, and clients look for the line at the very
+    // beginning.
     if compiler.tree.read(&manifest.path, MAX_YAML).is_ok_and(|bytes| bytes.starts_with("\u{feff}".as_bytes())) {
         let message = "the file begins with a byte order mark, so clients do not find its front matter";
         compiler.findings.error(manifest, 0..0, message, "Save it as UTF-8 without one.");

@@ -1,4 +1,5 @@
-//! What of a text in Markdown can name something: words in code, and the targets of links. Blocks of code are examples, and name nothing.
+//! What of a text in Markdown can name something: words in code, and the targets of links. Blocks
+//! of code are examples, and name nothing.
 
 use std::ops::Range;
 
@@ -124,7 +125,8 @@ fn in_line(text: &str, line: Range<usize>, places: &mut Vec<Place>) {
     }
 }
 
-/// The target of a line that [defines a link](https://spec.commonmark.org/0.31.2/#link-reference-definitions): a label, a target, and
+/// The target of a line that [defines a
+/// link](https://spec.commonmark.org/0.31.2/#link-reference-definitions): a label, a target, and
 /// perhaps a title. Footnotes and sentences look alike.
 fn definition(text: &str, line: Range<usize>) -> Option<Range<usize>> {
     let content = text[line.clone()].trim_start();

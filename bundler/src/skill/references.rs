@@ -1,8 +1,9 @@
 //! What the texts of a skill name: tools, prompts, resources, and files of the skill.
 //!
-//! A text is prose, so only certain forms are names, which `docs/skills.md` lists. A word in code is one where the sentence says so (the tool
-//! `x`, the prompts `x` and `y`, call `x`), and wherever it is the name of something in the app. What would be a name but for a letter or two
-//! is taken for a mistake.
+//! A text is prose, so only certain forms are names, which `docs/skills.md` lists. A word in code
+//! is one where the sentence says so (the tool `x`, the prompts `x` and `y`, call `x`), and
+//! wherever it is the name of something in the app. What would be a name but for a letter or two is
+//! taken for a mistake.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -132,7 +133,8 @@ impl<'a> Surroundings<'a> {
                     None => node.range.clone(),
                 };
                 let own = self.own(word).unwrap_or(word);
-                // Tools of clients have capital letters, and those of other servers a prefix: `Bash(git:*)`, `Read`, `mcp__other__find`.
+                // Tools of clients have capital letters, and those of other servers a prefix:
+                // `Bash(git:*)`, `Read`, `mcp__other__find`.
                 let is_foreign = own.starts_with(|c: char| c.is_ascii_uppercase()) || own.starts_with(PREFIX) || !is_name(own);
                 match self.tools.get(own) {
                     Some(place) => found.push(Named { part: NamedPart::Tool(*place), source: Rc::clone(&document.source), range }),
@@ -262,7 +264,8 @@ impl<'a> Surroundings<'a> {
             })
     }
 
-    /// Notes that something does not exist. `otherwise` says what to do where the word means something else.
+    /// Notes that something does not exist. `otherwise` says what to do where the word means
+    /// something else.
     fn missing(&self, compiler: &mut Compiler<'_>, source: &Source, range: Range<usize>, meaning: Meaning, word: &str, otherwise: &str) {
         let is_tool = matches!(meaning, Meaning::Tool | Meaning::Used);
         if (!is_tool && !self.is_whole) || compiler.findings.is_full(Severity::Error) {
@@ -312,7 +315,8 @@ impl Text<'_> {
         }
     }
 
-    /// Notes that a file is not there. Paths begin at the skill's folder, and may begin at the text's.
+    /// Notes that a file is not there. Paths begin at the skill's folder, and may begin at the
+    /// text's.
     fn exists(&self, compiler: &mut Compiler<'_>, place: &Place, path: &str) {
         let own = self.name.rsplit_once('/').map_or("", |(folder, _)| folder);
         let paths: Vec<String> = ["", own].into_iter().filter_map(|base| resolved(base, path)).collect();
@@ -360,7 +364,8 @@ fn is_uri(word: &str) -> bool {
     UrlParts::of(word).is_some_and(|url| url.has_scheme() && !url.after_scheme.is_empty())
 }
 
-/// A URI with something in the place of each placeholder: `docs://orders/{id}`, `docs://orders/<id>`.
+/// A URI with something in the place of each placeholder: `docs://orders/{id}`,
+/// `docs://orders/<id>`.
 fn filled(uri: &str) -> String {
     let mut text = String::new();
     let mut rest = uri;

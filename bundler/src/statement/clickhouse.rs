@@ -25,7 +25,8 @@ pub(super) fn judge(masked: &MaskedStatement<'_>, lowered: &LoweredStatement, to
     match judge_masked(&masked.text, &is_callers) {
         Ok(reads) => reads,
         Err(flaws) => {
-            // What is not exactly one statement has been said already, as for every dialect, where it is no matter of this one.
+            // What is not exactly one statement has been said already, as for every dialect, where
+            // it is no matter of this one.
             let is_said = !problems.is_empty();
             let told = flaws
                 .into_iter()

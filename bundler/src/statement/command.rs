@@ -1,7 +1,9 @@
-//! Commands of Redis: the author's text is cut into arguments, and each placeholder is one of them or part of one.
+//! Commands of Redis: the author's text is cut into arguments, and each placeholder is one of them
+//! or part of one.
 //!
-//! What is cut is the text without values, so that no value can ever become another argument. Which command it is stands in the text, and
-//! whether it may be run and what it changes is known when the app is built.
+//! What is cut is the text without values, so that no value can ever become another argument. Which
+//! command it is stands in the text, and whether it may be run and what it changes is known when
+//! the app is built.
 
 use std::ops::Range;
 

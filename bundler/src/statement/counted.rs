@@ -1,5 +1,6 @@
-//! Whether PostgreSQL can count the rows of a statement in the statement itself: as a part of a `WITH`, from which they are selected. So they
-//! are counted where nobody can look at a result before the transaction has ended.
+//! Whether PostgreSQL can count the rows of a statement in the statement itself: as a part of a
+//! `WITH`, from which they are selected. So they are counted where nobody can look at a result
+//! before the transaction has ended.
 
 use super::{Dialect, lex::Kind, masked::MaskedStatement, tokens::Tokens, trim};
 use crate::placeholder;
@@ -9,7 +10,8 @@ const CHANGES: [&str; 4] = ["INSERT", "UPDATE", "DELETE", "MERGE"];
 /// Statements that return rows.
 const SELECTS: [&str; 3] = ["SELECT", "VALUES", "TABLE"];
 
-/// Why the rows cannot be counted, and what helps; `None` where they can. Of what is no statement nothing is said.
+/// Why the rows cannot be counted, and what helps; `None` where they can. Of what is no statement
+/// nothing is said.
 pub(crate) fn why_not(text: &str, dialect: Dialect) -> Option<(&'static str, &'static str)> {
     let masked = MaskedStatement::new(text, placeholder::scan(text).0);
     let all = dialect.lex(&masked.text).ok()?;

@@ -4,8 +4,9 @@ use millrace_core::app::{Input, InputKind};
 
 use super::source::Value;
 
-/// ClickHouse's type for a value, as it is declared in the statement. One that can be missing or null is `Nullable`; what has no declared type
-/// is a text, which ClickHouse compares with a column of any type.
+/// ClickHouse's type for a value, as it is declared in the statement. One that can be missing or
+/// null is `Nullable`; what has no declared type is a text, which ClickHouse compares with a column
+/// of any type.
 pub(super) fn clickhouse_type(value: &Value<'_>) -> String {
     let may_be_missing = match value.input {
         // What is above it may be missing, too.

@@ -1,7 +1,8 @@
-//! Documents of MongoDB, and requests for PostgREST: a map of the tool's file, in which values are placeholders.
+//! Documents of MongoDB, and requests for PostgREST: a map of the tool's file, in which values are
+//! placeholders.
 //!
-//! The map is read as YAML, with its placeholders as leaves, so that no value can become a key or an operator. Where MongoDB evaluates what it finds,
-//! the value is put into `$literal`.
+//! The map is read as YAML, with its placeholders as leaves, so that no value can become a key or
+//! an operator. Where MongoDB evaluates what it finds, the value is put into `$literal`.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -33,7 +34,8 @@ pub(super) trait PlaceRole: Copy {
         false
     }
 
-    /// Why a part of the document is no value that can stand there, and what helps. Where the type is not declared, the call finds out.
+    /// Why a part of the document is no value that can stand there, and what helps. Where the type
+    /// is not declared, the call finds out.
     fn refuses(self, part: &Part) -> Option<(&'static str, &'static str)>;
 
     /// What the call's value can be.
@@ -70,8 +72,8 @@ impl Tree for Draft {
     }
 }
 
-/// Compiles a document of MongoDB. `allow` is the adapter's option of that name. In a document of [`document_of_json`](super::document_of_json), a placeholder in
-/// quotes is a text.
+/// Compiles a document of MongoDB. `allow` is the adapter's option of that name. In a document of
+/// [`document_of_json`](super::document_of_json), a placeholder in quotes is a text.
 ///
 /// # Errors
 /// Every [`Problem`] of the document; their places are in the file.

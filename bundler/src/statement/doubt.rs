@@ -8,7 +8,8 @@ use crate::Problem;
 pub struct Doubt {
     /// What to say, unless something else decides.
     pub warning: Problem,
-    /// The database refuses a write where it is told that the statement only reads: then its author's word, `kind: query`, decides.
+    /// The database refuses a write where it is told that the statement only reads: then its
+    /// author's word, `kind: query`, decides.
     pub is_settled_by_kind: bool,
 }
 
@@ -29,7 +30,8 @@ impl Doubts<'_> {
         self.doubt(words, self.whole(), message)
     }
 
-    /// The parser understands it as one that reads, and has a word in it for a name. `None`: it surely has an effect.
+    /// The parser understands it as one that reads, and has a word in it for a name. `None`: it
+    /// surely has an effect.
     pub(super) fn of_word(&self, words: &Words) -> Option<Doubt> {
         let word = words.writes.filter(|_| words.may_be_declared())?;
         let text = self.tokens.text(word);
@@ -40,7 +42,8 @@ impl Doubts<'_> {
         Some(doubt)
     }
 
-    /// The values of a statement that the parser does not understand. `is_known`: its words tell whether it reads.
+    /// The values of a statement that the parser does not understand. `is_known`: its words tell
+    /// whether it reads.
     pub(super) fn unchecked(&self, reason: &str, is_known: bool) -> Problem {
         let message = format!(
             "the statement could not be checked as {}: {}",

@@ -1,4 +1,5 @@
-//! What a statement that writes does to what is there already: the difference between an `INSERT` and a `DELETE`.
+//! What a statement that writes does to what is there already: the difference between an `INSERT`
+//! and a `DELETE`.
 
 use millrace_core::app::{Execute, Part, Statement};
 use millrace_languages::{Form, Language};
@@ -25,7 +26,8 @@ const ADDING: [&str; 15] = [
     "APPEND", "HSETNX", "LPUSH", "LPUSHX", "MSETNX", "PFADD", "PUBLISH", "RPUSH", "RPUSHX", "SADD", "SETNX", "SPUBLISH", "TOUCH", "WAIT",
     "XADD",
 ];
-/// Commands of Redis that remove. What others do, such as `SET` and `EXPIRE`, depends on what is there.
+/// Commands of Redis that remove. What others do, such as `SET` and `EXPIRE`, depends on what is
+/// there.
 const REMOVING: [&str; 27] = [
     "BLMPOP",
     "BLPOP",
@@ -56,7 +58,8 @@ const REMOVING: [&str; 27] = [
     "ZREMRANGEBYSCORE",
 ];
 
-/// What the statements of a tool do together; `None` for a tool without statements. `tables` are those of all of them.
+/// What the statements of a tool do together; `None` for a tool without statements. `tables` are
+/// those of all of them.
 pub(crate) fn effect(execute: &Execute, tables: Option<&Tables>, language: Option<Language>) -> Option<Effect> {
     execute.access()?;
     // A function that nobody knows here may do anything, and so may an unknown statement.
@@ -112,7 +115,8 @@ fn of_command(statement: &Statement) -> Effect {
     }
 }
 
-/// By the words outside of literals, comments and quoted names; a word before `(` is a function: `REPLACE(name, 'a', 'b')`.
+/// By the words outside of literals, comments and quoted names; a word before `(` is a function:
+/// `REPLACE(name, 'a', 'b')`.
 fn of_text(statement: &Statement, is_known: bool, dialect: Dialect) -> Effect {
     let mut text = String::new();
     let mut is_whole = true;

@@ -1,5 +1,5 @@
-//! Functions that read no table: those of PostgreSQL and MySQL that are in use. Any other function may be an author's own, and what that
-//! reads and writes nobody can tell from a statement.
+//! Functions that read no table: those of PostgreSQL and MySQL that are in use. Any other function
+//! may be an author's own, and what that reads and writes nobody can tell from a statement.
 
 use std::{collections::HashSet, sync::LazyLock};
 

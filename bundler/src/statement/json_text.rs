@@ -1,7 +1,9 @@
-//! A document of MongoDB that is written as text in JSON, as in apps of Hyperterse: `{"database": "shop", "command": {"find": "users", "filter": {"email": "{{ inputs.email }}"}}}`.
+//! A document of MongoDB that is written as text in JSON, as in apps of Hyperterse:
+//! `{"database": "shop", "command": {"find": "users", "filter": {"email": "{{ inputs.email }}"}}}`.
 //!
-//! A placeholder in quotes is a text, or part of one; without quotes, it is a value with the type of its input. The text is read before anything is filled in,
-//! and becomes the map that an author of Millrace writes, with the places of the text in the file.
+//! A placeholder in quotes is a text, or part of one; without quotes, it is a value with the type
+//! of its input. The text is read before anything is filled in, and becomes the map that an author
+//! of Millrace writes, with the places of the text in the file.
 
 use std::ops::Range;
 

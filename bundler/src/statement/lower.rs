@@ -35,7 +35,8 @@ pub(super) enum Fragment {
     Choice { part: Part, probe: String },
 }
 
-/// The texts that a choice can be, as far as they differ for the parser: of a list of names all of them, and each alone.
+/// The texts that a choice can be, as far as they differ for the parser: of a list of names all of
+/// them, and each alone.
 pub(super) fn texts_of(part: &Part) -> Vec<String> {
     match part {
         Part::Choice { options, .. } => options.iter().map(|(_, text)| text.clone()).collect(),
@@ -339,7 +340,8 @@ impl<'a> Lowering<'a> {
             _ => value.clone(),
         }));
         let kind = match value.kind {
-            // Only where PostgreSQL takes an array of its own does a list stay one; elsewhere it is a JSON document.
+            // Only where PostgreSQL takes an array of its own does a list stay one; elsewhere it is
+            // a JSON document.
             Some(InputKind::Array) if !native => Some(InputKind::Json),
             // What only the call knows may be a list there, too.
             None if native => Some(InputKind::Array),
@@ -375,7 +377,8 @@ impl<'a> Lowering<'a> {
             self.done.problems.push(slot.misplaced(place));
             return false;
         }
-        // `ORDER BY date {{ inputs.dir }}` has a column of that name, which the parser would take for a type.
+        // `ORDER BY date {{ inputs.dir }}` has a column of that name, which the parser would take
+        // for a type.
         let typed = self.tokens.word(before).filter(|word| {
             (self.dialect.facts().typed_literal)(word).is_some()
                 || self.tokens.is_any_word(before, &["DATE", "TIME", "TIMESTAMP", "DATETIME"])
@@ -394,7 +397,8 @@ impl<'a> Lowering<'a> {
         true
     }
 
-    /// The type that a parameter is declared with in the statement, where the dialect does so; of a composed text without a value.
+    /// The type that a parameter is declared with in the statement, where the dialect does so; of a
+    /// composed text without a value.
     fn declared_type(&self, value: Option<Value<'_>>) -> String {
         match value {
             _ if !self.dialect.facts().declares_types => String::new(),

@@ -4,7 +4,8 @@ use crate::placeholder::{Piece, Placeholder};
 
 /// A statement in which each placeholder is one NUL, a byte that no author's statement may have.
 ///
-/// So the lexer sees where placeholders stand and cannot be led astray by what is inside their braces.
+/// So the lexer sees where placeholders stand and cannot be led astray by what is inside their
+/// braces.
 pub(super) struct MaskedStatement<'a> {
     /// The text with NULs.
     pub(super) text: String,

@@ -12,7 +12,8 @@ use super::{
 };
 use crate::placeholder::Piece;
 
-/// The columns of a query that selects constants with names, `SELECT 1 AS a, 'b' AS c`: each name, and its value where that is a text.
+/// The columns of a query that selects constants with names, `SELECT 1 AS a, 'b' AS c`: each name,
+/// and its value where that is a text.
 pub type Constants = Vec<(String, Option<String>)>;
 
 /// What the build makes of a query of constants.

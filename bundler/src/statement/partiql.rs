@@ -1,7 +1,8 @@
 //! Statements of DynamoDB's PartiQL, of which no parser is at hand: what their tokens say.
 //!
-//! Values are parameters whatever the tokens say. What is looked at here is whether a statement reads, which table it is about, whether a value may
-//! stand where it stands, and what DynamoDB would surely refuse.
+//! Values are parameters whatever the tokens say. What is looked at here is whether a statement
+//! reads, which table it is about, whether a value may stand where it stands, and what DynamoDB
+//! would surely refuse.
 //!
 //! Language: <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-reference.html>.
 

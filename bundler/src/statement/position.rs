@@ -54,7 +54,8 @@ pub(super) fn certain(tokens: &Tokens<'_>, token: usize) -> Option<SyntaxPositio
     is_item(tokens, token).then_some(SyntaxPosition::Item)
 }
 
-/// A place that most likely takes no value: asked only where the parser does not know the statement.
+/// A place that most likely takes no value: asked only where the parser does not know the
+/// statement.
 pub(super) fn likely(tokens: &Tokens<'_>, token: usize) -> Option<SyntaxPosition> {
     const BEFORE_NAMES: &[&str] = &[
         "FROM",
@@ -209,8 +210,8 @@ pub(super) fn starts_item(tokens: &Tokens<'_>, first: usize) -> bool {
     false
 }
 
-/// Whether a list of names may stand here: it is whole items of what is selected, returned, grouped, ordered or partitioned by, in a clause
-/// whose items are names.
+/// Whether a list of names may stand here: it is whole items of what is selected, returned,
+/// grouped, ordered or partitioned by, in a clause whose items are names.
 pub(super) fn takes_names(tokens: &Tokens<'_>, token: usize) -> bool {
     const AFTER: &[&str] = &[
         "FROM",

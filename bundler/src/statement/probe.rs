@@ -1,5 +1,6 @@
-//! Shows the statement to a parser, with a parameter at each place of a value: where the parser stumbles over a parameter,
-//! no value may stand. The parsed statement also tells whether it only reads.
+//! Shows the statement to a parser, with a parameter at each place of a value: where the parser
+//! stumbles over a parameter, no value may stand. The parsed statement also tells whether it only
+//! reads.
 
 use std::ops::ControlFlow;
 
@@ -34,9 +35,11 @@ const CANDIDATES: &[(&str, SyntaxPosition)] = &[
 
 /// The most fragments of a statement that the parser is shown.
 const MAX_FRAGMENTS: usize = 100_000;
-/// The parser's tree of a long chain of operators is as deep as the chain is long, and is walked and dropped by recursion.
+/// The parser's tree of a long chain of operators is as deep as the chain is long, and is walked
+/// and dropped by recursion.
 const STACK_BYTES_PER_FRAGMENT: usize = 8 * 1024;
-/// The most names and keywords that a caller can choose from and whose statements are looked at one by one.
+/// The most names and keywords that a caller can choose from and whose statements are looked at one
+/// by one.
 const MAX_OPTIONS: usize = 200;
 /// Statements of fewer fragments fit any stack.
 const SHORT: usize = 100;
@@ -46,7 +49,8 @@ pub(super) fn ask(fragments: &[Fragment], dialect: Dialect) -> Verdict {
     with_stack(fragments.len(), || examine(fragments, dialect)).unwrap_or_else(|| Verdict::Unknown { error: "it is too long".to_owned() })
 }
 
-/// Does what needs a stack as deep as a statement of so many fragments is long. `None`: it is too long for any.
+/// Does what needs a stack as deep as a statement of so many fragments is long. `None`: it is too
+/// long for any.
 pub(super) fn with_stack<T: Send>(fragments: usize, work: impl FnOnce() -> T + Send) -> Option<T> {
     if fragments <= SHORT {
         return Some(work());

@@ -20,7 +20,8 @@ pub(crate) fn compile_request(source: &Source, node: &Node, inputs: &[Input]) ->
     compile(source, node, inputs, false, "write it as text: `\"Infinity\"`, `\"-Infinity\"` or `\"NaN\"`", |members| {
         let judged = judge(members)?;
         let own = || TableSet::Named(BTreeSet::from([judged.target.clone()]));
-        // What a function reads and writes is not known; nor which table is behind the name of related rows.
+        // What a function reads and writes is not known; nor which table is behind the name of
+        // related rows.
         let read = if judged.has_related || judged.verb == Verb::Rpc { TableSet::All } else { own() };
         let (access, tables) = match judged.reads {
             true => (Access::Read, Tables { reads: read, writes: TableSet::default() }),

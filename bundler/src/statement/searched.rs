@@ -1,7 +1,9 @@
-//! Which columns a statement searches for what a caller sends, so that a presenter that hides such a column can be warned of.
+//! Which columns a statement searches for what a caller sends, so that a presenter that hides such
+//! a column can be warned of.
 //!
-//! Whoever may search a column can find its values out, a letter at a time, whether they are shown or not. Comparisons for equality and order
-//! are not looked at: they are how rows are found by their keys and their age. What the parser does not understand is not judged.
+//! Whoever may search a column can find its values out, a letter at a time, whether they are shown
+//! or not. Comparisons for equality and order are not looked at: they are how rows are found by
+//! their keys and their age. What the parser does not understand is not judged.
 
 use std::ops::{ControlFlow, Range};
 
@@ -48,7 +50,8 @@ pub(crate) struct Searched {
     pub(crate) range: Range<usize>,
 }
 
-/// The columns that a statement searches for an input, without those that the result has under one of the shown names.
+/// The columns that a statement searches for an input, without those that the result has under one
+/// of the shown names.
 pub(crate) fn searched(text: &str, dialect: Dialect, shown: &[&str]) -> Vec<Searched> {
     let (probed, inputs) = filled(text);
     if inputs.is_empty() {
@@ -82,7 +85,8 @@ pub(crate) fn searched(text: &str, dialect: Dialect, shown: &[&str]) -> Vec<Sear
     searched
 }
 
-/// The statement with a literal in the place of each value, and the inputs, by the numbers of their marks.
+/// The statement with a literal in the place of each value, and the inputs, by the numbers of their
+/// marks.
 fn filled(text: &str) -> (String, Vec<String>) {
     let (mut filled, mut inputs) = (String::new(), Vec::new());
     for piece in placeholder::scan(text).0 {
@@ -200,7 +204,8 @@ fn columns(expr: &Expr) -> Vec<String> {
     names.0
 }
 
-/// Where a column stands in the conditions of a statement; the whole statement where it is not found.
+/// Where a column stands in the conditions of a statement; the whole statement where it is not
+/// found.
 fn place(text: &str, column: &str) -> Range<usize> {
     let from = text.to_ascii_lowercase().find("where").unwrap_or(0);
     let is_part = |character: Option<char>| character.is_some_and(|character| character.is_alphanumeric() || character == '_');

@@ -1,9 +1,10 @@
-//! What the parser is shown in place of the author's text: the same tokens, each in the one spelling that the parser surely takes for the token
-//! that the database takes it for.
+//! What the parser is shown in place of the author's text: the same tokens, each in the one
+//! spelling that the parser surely takes for the token that the database takes it for.
 //!
-//! The parser has a tokenizer of its own, which knows less of quotes, escapes and comments than a database. So comments are blanks here, a
-//! literal is written with its value between single quotes, and a name with the quotes of its dialect doubled. Whatever is left is compared:
-//! where the parser finds other tokens in the text than the lexer, the text is not judged.
+//! The parser has a tokenizer of its own, which knows less of quotes, escapes and comments than a
+//! database. So comments are blanks here, a literal is written with its value between single
+//! quotes, and a name with the quotes of its dialect doubled. Whatever is left is compared: where
+//! the parser finds other tokens in the text than the lexer, the text is not judged.
 
 use std::borrow::Cow;
 
@@ -142,7 +143,8 @@ pub(super) fn parse(text: &str, dialect: Dialect) -> Result<Vec<Sql>, (String, O
     }
 }
 
-/// Whether the parser finds the same literals, names and words in a text as the lexer, and no comment.
+/// Whether the parser finds the same literals, names and words in a text as the lexer, and no
+/// comment.
 pub(super) fn is_read_alike(text: &str, dialect: Dialect) -> bool {
     let Ok(own) = dialect.lex(text) else { return false };
     let Ok(theirs) = Tokenizer::new(dialect.parser(), text).tokenize_with_location() else { return false };

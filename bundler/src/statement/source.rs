@@ -45,7 +45,8 @@ pub(super) fn label(placeholder: &Placeholder<'_>) -> String {
     }
 }
 
-/// Finds out what a placeholder names. `dialect`: that of a statement, in which it can have a filter.
+/// Finds out what a placeholder names. `dialect`: that of a statement, in which it can have a
+/// filter.
 pub(super) fn resolve<'a>(placeholder: &Placeholder<'_>, dialect: Option<Dialect>, names: Names<'a>) -> Result<Meaning<'a>, Problem> {
     let inputs = names.inputs;
     let label = label(placeholder);

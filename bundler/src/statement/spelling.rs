@@ -1,4 +1,5 @@
-//! Forms of each dialect that the parser does not know, in a form that it knows and that says the same of tables, columns and conditions.
+//! Forms of each dialect that the parser does not know, in a form that it knows and that says the
+//! same of tables, columns and conditions.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,5 @@
-//! What the words of a statement say of its effects. The parser alone is not asked: it may know less than the database.
+//! What the words of a statement say of its effects. The parser alone is not asked: it may know
+//! less than the database.
 
 use millrace_languages::{
     lex::Kind,
@@ -23,7 +24,8 @@ pub(super) struct Words {
     pub(super) asks: bool,
     /// It begins like what does more than read.
     pub(super) is_command: bool,
-    /// A word of its beginning is one of several that a caller chooses from, or has a comment that is run.
+    /// A word of its beginning is one of several that a caller chooses from, or has a comment that
+    /// is run.
     is_open: bool,
 }
 

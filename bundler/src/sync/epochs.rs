@@ -1,4 +1,5 @@
-//! Which epochs there are: those that a cached result depends on and that something in the app begins anew.
+//! Which epochs there are: those that a cached result depends on and that something in the app
+//! begins anew.
 //!
 //! | name | begins anew with | is in the key of |
 //! |---|---|---|
@@ -7,8 +8,9 @@
 //! | `main:**` | a write of any table | what reads tables that nobody can tell |
 //! | `=orders.list` | a call that invalidates the key | the results of the tools with the key |
 //!
-//! `main:?` is set while a write may still be carried out. What nothing reads is not written, and what nothing writes is not read: a tool
-//! whose results depend on nothing costs what it costs without all of this.
+//! `main:?` is set while a write may still be carried out. What nothing reads is not written, and
+//! what nothing writes is not read: a tool whose results depend on nothing costs what it costs
+//! without all of this.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +50,8 @@ fn table_epoch(adapter: &str, table: &str) -> String {
     format!("{adapter}/{table}")
 }
 
-/// Gives each tool what a host looks at. The result is [`App::epochs`](millrace_core::app::App::epochs).
+/// Gives each tool what a host looks at. The result is
+/// [`App::epochs`](millrace_core::app::App::epochs).
 pub(crate) fn resolve(
     compiler: &mut Compiler<'_>,
     policies: &SyncPolicies,
@@ -243,8 +246,8 @@ impl Names {
     }
 }
 
-/// Whether a script takes part in a call. Which adapters it writes to is seen when it does so, and nowhere before: nothing in its text says that
-/// it does not.
+/// Whether a script takes part in a call. Which adapters it writes to is seen when it does so, and
+/// nowhere before: nothing in its text says that it does not.
 fn has_scripts(tool: &Tool) -> bool {
     let entries = tool.auth.iter().flat_map(Auth::entries);
     entries.into_iter().any(|entry| matches!(entry, Auth::Script { .. })) || tool.scripts().next().is_some()

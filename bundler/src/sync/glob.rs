@@ -1,4 +1,5 @@
-//! Patterns of keys: `invoices.*`, `reports.**`. `*` is one segment between dots, `**` any number of them, none included.
+//! Patterns of keys: `invoices.*`, `reports.**`. `*` is one segment between dots, `**` any number
+//! of them, none included.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,7 +1,9 @@
-//! Whether the scripts that run beside a tool's statements may change something: mappers, factories of the context, and middleware.
+//! Whether the scripts that run beside a tool's statements may change something: mappers, factories
+//! of the context, and middleware.
 //!
-//! A script reaches the outside by `fetch`, where the app allows addresses, and by `ctx.db`. One whose program has neither word changes
-//! nothing, and neither does one whose queries are all written out and only read.
+//! A script reaches the outside by `fetch`, where the app allows addresses, and by `ctx.db`. One
+//! whose program has neither word changes nothing, and neither does one whose queries are all
+//! written out and only read.
 
 use millrace_core::app::{Adapter, ScriptRef};
 

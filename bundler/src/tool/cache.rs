@@ -10,8 +10,9 @@ use crate::{
     yaml::Node,
 };
 
-/// The cache of a tool, its own block over the root's. `kind` is what the tool says, or what its statement does; the root's block is for
-/// statements only, because nothing shows what a handler does.
+/// The cache of a tool, its own block over the root's. `kind` is what the tool says, or what its
+/// statement does; the root's block is for statements only, because nothing shows what a handler
+/// does.
 pub(super) fn read(
     compiler: &mut Compiler<'_>,
     reading: &ToolReader<'_>,

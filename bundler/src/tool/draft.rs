@@ -287,7 +287,8 @@ impl Draft {
     }
 }
 
-/// Gives the lists of which a statement takes its names an element at least: it would say nothing where its names stand.
+/// Gives the lists of which a statement takes its names an element at least: it would say nothing
+/// where its names stand.
 fn need_names(execute: &Execute, declared: &mut [DeclaredInput], inputs: &mut [Input]) {
     let is_named = |part: &Part, input: &str| match part {
         Part::ChoiceEach { source, .. } => source.root == Root::Inputs && matches!(source.path.as_slice(), [name] if name == input),

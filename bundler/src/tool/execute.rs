@@ -19,7 +19,8 @@ use crate::{
     yaml::{Data, Document, Node},
 };
 
-/// Reads `use` and `statement` or `transaction`, or `handler`. `None` where that is wrong, which has been said.
+/// Reads `use` and `statement` or `transaction`, or `handler`. `None` where that is wrong, which
+/// has been said.
 pub(super) fn read(
     compiler: &mut Compiler<'_>,
     reading: &ToolReader<'_>,
@@ -128,7 +129,8 @@ fn database(
     Some((Execute::Statement { adapter: used.index, statement: compiled.statement }, Some(compiled.tables)))
 }
 
-/// Says which of the keys `statement`, `transaction` and `result` do not go together. `None` where it is not known what the tool runs.
+/// Says which of the keys `statement`, `transaction` and `result` do not go together. `None` where
+/// it is not known what the tool runs.
 fn check_keys(compiler: &mut Compiler<'_>, document: &Document) -> Option<()> {
     let transaction = document.root.entry("transaction");
     if let (Some(statement), Some(_)) = (document.root.entry("statement"), transaction) {
@@ -158,7 +160,8 @@ fn without_statement(compiler: &mut Compiler<'_>, document: &Document, adapter: 
     None
 }
 
-/// Looks whether the callers of a tool can have what the `session` and the `databases` of its adapter are made of, and whether its statement leaves that alone.
+/// Looks whether the callers of a tool can have what the `session` and the `databases` of its
+/// adapter are made of, and whether its statement leaves that alone.
 pub(super) fn check_session(
     compiler: &mut Compiler<'_>,
     reading: &ToolReader<'_>,
@@ -208,7 +211,8 @@ fn statements(document: &Document) -> impl Iterator<Item = &Node> {
     document.root.at("statement").into_iter().chain(steps.iter().filter_map(|step| step.at("statement")))
 }
 
-/// Looks whether the placeholders of the statements that begin with one of `roots` can have a value.
+/// Looks whether the placeholders of the statements that begin with one of `roots` can have a
+/// value.
 pub(super) fn check_paths(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, scope: &PathScope, roots: &[&str]) {
     let document = reading.document;
     for node in statements(document) {
@@ -270,7 +274,8 @@ fn told(
     None
 }
 
-/// What is wrong about a document for an adapter that takes text, or the other way round, and what helps.
+/// What is wrong about a document for an adapter that takes text, or the other way round, and what
+/// helps.
 fn other_form(adapter: &str, language: Language) -> (String, &'static str) {
     match language.form() {
         Form::Document => (

@@ -1,4 +1,5 @@
-//! A column that a tool searches for what its caller sends, and that no presenter shows: it is found out a letter at a time.
+//! A column that a tool searches for what its caller sends, and that no presenter shows: it is
+//! found out a letter at a time.
 
 use millrace_core::app::{Execute, PresentedField, Presenter, UnknownFields};
 

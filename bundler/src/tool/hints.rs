@@ -1,8 +1,9 @@
 //! `annotations`: what clients are told of a tool's effects, and its title.
 //!
-//! All four hints are always there: a client takes an absent one for the worst. They come from what the tool's statements are known to do,
-//! from `kind`, `idempotency` and `fetch.allow`. An author can be more careful than that, and can say what the build cannot know, such as
-//! what a script does; an annotation that contradicts what is known is a mistake of the app.
+//! All four hints are always there: a client takes an absent one for the worst. They come from what
+//! the tool's statements are known to do, from `kind`, `idempotency` and `fetch.allow`. An author
+//! can be more careful than that, and can say what the build cannot know, such as what a script
+//! does; an annotation that contradicts what is known is a mistake of the app.
 
 use serde_json::{Map, Value};
 
@@ -23,7 +24,8 @@ pub(super) struct Facts<'a> {
     pub(super) scripts_write: bool,
     /// No script of it may send requests.
     pub(super) stays_inside: bool,
-    /// There is nothing that its script could change: no request, and no adapter that is not read only.
+    /// There is nothing that its script could change: no request, and no adapter that is not read
+    /// only.
     pub(super) changes_nothing: bool,
 }
 
@@ -41,8 +43,8 @@ impl Hints {
     pub(super) fn of(facts: &Facts<'_>, annotations: &Node) -> Self {
         let says = |hint: &str| annotations.bool_at(hint);
         let reads = match facts.effect {
-            // One that reads as far as its words tell can be said to do more: a function has effects. What the scripts beside it do is for
-            // their author to say.
+            // One that reads as far as its words tell can be said to do more: a function has
+            // effects. What the scripts beside it do is for their author to say.
             Some(effect) => effect == Effect::Reads && facts.kind == "query" && (facts.says_kind || !facts.scripts_write),
             None => facts.kind == "query" || (facts.changes_nothing && !facts.says_kind),
         };
@@ -90,7 +92,8 @@ impl Hints {
     }
 }
 
-/// An annotation that contradicts what is known: the hint, how bad it is, what is wrong, and what helps.
+/// An annotation that contradicts what is known: the hint, how bad it is, what is wrong, and what
+/// helps.
 pub(super) type Contradiction = (&'static str, Severity, &'static str, &'static str);
 
 /// The hints of `annotations` that contradict what the tool is known to do, or each other.
@@ -134,7 +137,8 @@ pub(super) fn contradictions(annotations: &Node, facts: &Facts<'_>) -> Vec<Contr
     found
 }
 
-/// The title of a tool without one: `get-user` and `getUser` are `Get user`. Words in capitals stay as they are.
+/// The title of a tool without one: `get-user` and `getUser` are `Get user`. Words in capitals stay
+/// as they are.
 pub(crate) fn title_of(name: &str) -> String {
     let mut words: Vec<String> = vec![String::new()];
     let mut before_lower = false;

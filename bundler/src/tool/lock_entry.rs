@@ -64,7 +64,8 @@ pub(super) fn check_names(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>,
     }
 }
 
-/// A digest of everything that decides what a statement returns: its text, and what its placeholders are.
+/// A digest of everything that decides what a statement returns: its text, and what its
+/// placeholders are.
 fn digest(used: Option<&str>, text: &str, statement: &Statement) -> String {
     let mut digest = Sha256::new();
     let mut add = |text: &str| {

@@ -127,7 +127,8 @@ pub(super) fn finish(
             compiler.findings.problem(document, node, doubt.warning);
         }
     }
-    // What a function of the author's own does is not known. Its author says that it only reads: so the database holds it to that.
+    // What a function of the author's own does is not known. Its author says that it only reads: so
+    // the database holds it to that.
     let is_unknown = compiled.statement.access == Access::Read && compiled.tables.writes == TableSet::All;
     let is_held = compiled.statement.style.is_held_to_reading();
     if is_unknown && is_held && says_query(document) {

@@ -1,7 +1,8 @@
 //! `json_schema` and `output` of a tool.
 //!
-//! A schema reaches clients as it was written. What the core cannot check in it is an error in `output`, where a promise would not be
-//! held, and a warning in `json_schema`, where the tool must look itself.
+//! A schema reaches clients as it was written. What the core cannot check in it is an error in
+//! `output`, where a promise would not be held, and a warning in `json_schema`, where the tool must
+//! look itself.
 
 use millrace_core::{
     app::{Execute, PathStep, RedactedPath},
@@ -47,7 +48,8 @@ pub(super) fn output(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>) -> (
     (read(compiler, reading, node, schema, "output", true), places)
 }
 
-/// Takes `text: as_is` out of a schema, which is no keyword of JSON Schema, and notes where it stood. What a `$ref` leads to has no place.
+/// Takes `text: as_is` out of a schema, which is no keyword of JSON Schema, and notes where it
+/// stood. What a `$ref` leads to has no place.
 fn take_as_is(schema: &mut Value, path: &mut Vec<PathStep>, places: &mut Vec<RedactedPath>) {
     let Value::Object(schema) = schema else { return };
     if schema.get("text").is_some_and(|text| text == "as_is") {
@@ -60,7 +62,8 @@ fn take_as_is(schema: &mut Value, path: &mut Vec<PathStep>, places: &mut Vec<Red
         take_as_is(schema, path, places);
         path.truncate(depth);
     };
-    // What is for all others would be taken for those that have a place of their own, too: such a `text` stays, and is an error.
+    // What is for all others would be taken for those that have a place of their own, too: such a
+    // `text` stays, and is an error.
     let has = |keyword: &str| schema.get(keyword).is_some();
     let (has_properties, has_places) = (has("properties"), has("prefixItems"));
     for (keyword, value) in schema.iter_mut() {

@@ -5,7 +5,8 @@ use millrace_core::app::{Execute, OnTooMany};
 use super::reader::ToolReader;
 use crate::compiler::Compiler;
 
-/// Reads it. Only the result of one statement that only reads is cut: of a write all is told, or nothing is done.
+/// Reads it. Only the result of one statement that only reads is cut: of a write all is told, or
+/// nothing is done.
 pub(super) fn read(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, execute: &Execute) -> OnTooMany {
     let document = reading.document;
     let Some(entry) = document.root.entry("on_too_many").filter(|entry| entry.value.text() == Some("cut")) else {

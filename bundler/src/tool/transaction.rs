@@ -1,4 +1,5 @@
-//! `transaction` of a tool: statements that are carried out in order, all or none of which take effect.
+//! `transaction` of a tool: statements that are carried out in order, all or none of which take
+//! effect.
 
 use millrace_catalogue::{Connector, Transactions, find};
 use millrace_core::app::{Access, Bind, Execute, Input, Part, Piece, Root, Source, Statement, Transaction, TransactionStep};

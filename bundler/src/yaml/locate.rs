@@ -8,8 +8,9 @@ use super::{Data, Node};
 use crate::source::Source;
 
 impl Node {
-    /// Where bytes of the text stand in the file. Exact for block literals (`|`), for plain and quoted text also across folded lines;
-    /// where text and file cannot be matched, the start of the scalar.
+    /// Where bytes of the text stand in the file. Exact for block literals (`|`), for plain and
+    /// quoted text also across folded lines; where text and file cannot be matched, the start of
+    /// the scalar.
     pub(crate) fn locate(&self, source: &Source, range: Range<usize>) -> Range<usize> {
         let Data::Text(text) = &self.data else { return self.range.clone() };
         let start = range.start.min(text.len());
@@ -23,7 +24,8 @@ impl Node {
         from..to.max(from)
     }
 
-    /// The file's byte of each byte of a block literal, and of its end: its lines are the file's lines without the indentation.
+    /// The file's byte of each byte of a block literal, and of its end: its lines are the file's
+    /// lines without the indentation.
     fn literal(&self, source: &Source, text: &str) -> Vec<usize> {
         let header = self.header(source);
         let lines: Vec<&str> = text.split('\n').collect();
@@ -40,7 +42,8 @@ impl Node {
         map
     }
 
-    /// The line, from 0, of the `|` or `>` of a block scalar. Its range begins with its content, perhaps below empty lines.
+    /// The line, from 0, of the `|` or `>` of a block scalar. Its range begins with its content,
+    /// perhaps below empty lines.
     fn header(&self, source: &Source) -> usize {
         let mut line = source.line_index(self.range.start).saturating_sub(1);
         while line > 0 && source.line(line).is_none_or(|range| source.slice(range).trim().is_empty()) {
@@ -49,7 +52,8 @@ impl Node {
         line
     }
 
-    /// The file's byte of each byte of any other scalar: both are read side by side, folded white space as one.
+    /// The file's byte of each byte of any other scalar: both are read side by side, folded white
+    /// space as one.
     fn flow(&self, source: &Source, text: &str, style: ScalarStyle) -> Vec<usize> {
         let mut at = match style {
             ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => self.range.start + 1,

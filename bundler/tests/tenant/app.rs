@@ -1,4 +1,5 @@
-//! `tenant` in the files of an app: what an adapter may say, what it demands of tools and scripts, and how a tool is opted out.
+//! `tenant` in the files of an app: what an adapter may say, what it demands of tools and scripts,
+//! and how a tool is opted out.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot write its files fails")]
 

@@ -1,4 +1,5 @@
-//! Statements by which rows would cross tenants if they were taken for something else, and statements that nobody can judge.
+//! Statements by which rows would cross tenants if they were taken for something else, and
+//! statements that nobody can judge.
 
 use super::*;
 

@@ -1,7 +1,8 @@
 //! Statements that keep to the tenant, without each of their conditions in turn.
 //!
-//! `⟦a:text⟧` is a piece without which what is marked `‹a:table›` could be another tenant's; it is replaced by a condition that always holds,
-//! or by what stands after `→`. `@` says that the piece itself is what the problem points at.
+//! `⟦a:text⟧` is a piece without which what is marked `‹a:table›` could be another tenant's; it is
+//! replaced by a condition that always holds, or by what stands after `→`. `@` says that the piece
+//! itself is what the problem points at.
 
 #![allow(clippy::expect_used, reason = "what fails here is the test")]
 

@@ -37,7 +37,8 @@ impl Auth {
         }
     }
 
-    /// Whether it lets in callers without credentials, as far as that is known before it is asked: what a script does is not.
+    /// Whether it lets in callers without credentials, as far as that is known before it is asked:
+    /// what a script does is not.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.entries().contains(&Self::AllowAll)
@@ -49,7 +50,8 @@ impl Auth {
         self.entries().iter().any(|entry| *entry != Self::AllowAll)
     }
 
-    /// The scopes that its policy requires, as far as it lists them. Of several plugins, those of tokens: keys get none by a challenge.
+    /// The scopes that its policy requires, as far as it lists them. Of several plugins, those of
+    /// tokens: keys get none by a challenge.
     pub fn required_scopes(&self) -> impl Iterator<Item = &String> {
         let is_one = !matches!(self, Self::Any(_));
         self.entries().iter().flat_map(move |entry| match entry {
@@ -89,7 +91,8 @@ impl Default for Policy {
 pub struct ApiKey {
     /// Who comes with this key: `auth.subject`; `api_key` where the policy does not say.
     pub name: String,
-    /// The expected key. A variable that is not set, or is empty, expects no key: it matches nothing.
+    /// The expected key. A variable that is not set, or is empty, expects no key: it matches
+    /// nothing.
     pub expected: ExpectedKey,
     /// `auth.scopes`
     pub scopes: Vec<String>,

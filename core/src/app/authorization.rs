@@ -15,30 +15,36 @@ use super::{Auth, EnvTemplate, TokenCarrier};
 pub struct Authorization {
     /// `server.resource`. `None`: clients are not told where to sign in.
     pub resource: Option<ProtectedResource>,
-    /// `server.scopes`, sorted: each broader scope with all that it implies, those that its narrower ones imply included.
+    /// `server.scopes`, sorted: each broader scope with all that it implies, those that its
+    /// narrower ones imply included.
     pub implied: Vec<ImpliedScopes>,
     /// `tools.visible: callable`: lists leave out what their caller cannot call.
     pub lists_callable: bool,
     /// Where callers are asked to sign in.
     pub sign_in: SignIn,
-    /// Whom the app as a whole asks who calls: the places of tools in [`App::tools`](super::App::tools), one for each distinct `auth` that
-    /// can tell. [`App::feature_auth`](super::App::feature_auth) is asked, too.
+    /// Whom the app as a whole asks who calls: the places of tools in
+    /// [`App::tools`](super::App::tools), one for each distinct `auth` that can tell.
+    /// [`App::feature_auth`](super::App::feature_auth) is asked, too.
     pub entrances: Vec<u32>,
-    /// What a client that signs in before it calls anything is told to ask for: all that something in the app requires, of alternatives one.
+    /// What a client that signs in before it calls anything is told to ask for: all that something
+    /// in the app requires, of alternatives one.
     pub scopes: Vec<String>,
 }
 
 /// `server.sign_in`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SignIn {
-    /// `per_tool`: what is open to everybody needs no credentials, the handshake and the lists included.
+    /// `per_tool`: what is open to everybody needs no credentials, the handshake and the lists
+    /// included.
     #[default]
     PerTool,
-    /// `required`: no request is answered without good credentials, the handshake and the lists included.
+    /// `required`: no request is answered without good credentials, the handshake and the lists
+    /// included.
     Required,
 }
 
-/// The endpoint as a protected resource of OAuth ([RFC 9728](https://www.rfc-editor.org/rfc/rfc9728)).
+/// The endpoint as a protected resource of OAuth ([RFC
+/// 9728](https://www.rfc-editor.org/rfc/rfc9728)).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProtectedResource {
     /// `server.resource`
@@ -54,7 +60,8 @@ pub struct ProtectedResource {
 pub enum ResourceUrl {
     /// The URL that clients reach the endpoint at, and that tokens are issued for.
     Url(EnvTemplate),
-    /// The word `host`: the name in the request's `Host`, which is one of [`Server::hosts`](super::Server::hosts).
+    /// The word `host`: the name in the request's `Host`, which is one of
+    /// [`Server::hosts`](super::Server::hosts).
     Host,
 }
 
@@ -77,8 +84,9 @@ pub struct RequiredScopes {
 }
 
 impl Authorization {
-    /// Whether a caller without credentials can get what this `auth` demands by signing in: it takes tokens that clients fetch by themselves,
-    /// or is a script of an app that tells clients where to sign in.
+    /// Whether a caller without credentials can get what this `auth` demands by signing in: it
+    /// takes tokens that clients fetch by themselves, or is a script of an app that tells clients
+    /// where to sign in.
     #[must_use]
     pub fn signs_in(&self, auth: &Auth) -> bool {
         auth.entries().iter().any(|entry| match entry {
@@ -88,7 +96,8 @@ impl Authorization {
         })
     }
 
-    /// Whether who was granted `granted` has `scope`: by its name, or because a broader one implies it.
+    /// Whether who was granted `granted` has `scope`: by its name, or because a broader one implies
+    /// it.
     #[must_use]
     pub fn grants(&self, granted: &[&str], scope: &str) -> bool {
         granted.iter().any(|granted| *granted == scope || self.implies(granted, scope))
@@ -147,8 +156,9 @@ fn list(f: &mut fmt::Formatter<'_>, scopes: &[String]) -> fmt::Result {
     })
 }
 
-/// Whether a text is a scope of [RFC 6749, section 3.3](https://www.rfc-editor.org/rfc/rfc6749#section-3.3), and so can be part of a
-/// challenge: visible ASCII characters without `"` and `\`.
+/// Whether a text is a scope of [RFC 6749, section
+/// 3.3](https://www.rfc-editor.org/rfc/rfc6749#section-3.3), and so can be part of a challenge:
+/// visible ASCII characters without `"` and `\`.
 #[must_use]
 pub fn is_scope(scope: &str) -> bool {
     !scope.is_empty() && scope.bytes().all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e))

@@ -1,5 +1,6 @@
-//! The bundle: an app as bytes. `MILLRACE`, the version as a little-endian `u16`, and the [`App`] in
-//! [postcard](https://postcard.jamesmunns.com/wire-format), which has no maps and no padding: the same app gives the same bytes.
+//! The bundle: an app as bytes. `MILLRACE`, the version as a little-endian `u16`, and the [`App`]
+//! in [postcard](https://postcard.jamesmunns.com/wire-format), which has no maps and no padding:
+//! the same app gives the same bytes.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -194,7 +195,8 @@ fn holds_together(Transaction { steps, result }: &Transaction) -> bool {
     !steps.is_empty() && result.is_none_or(|place| (place as usize) < steps.len()) && steps.iter().enumerate().all(refers)
 }
 
-/// Whether what a field embeds stands before the presenter at `place`: then no presenter embeds itself.
+/// Whether what a field embeds stands before the presenter at `place`: then no presenter embeds
+/// itself.
 fn embeds_before(field: &PresentedField, place: usize) -> bool {
     field.returns.is_none_or(|child| (child as usize) < place)
         && field.items.iter().all(|items| embeds_before(items, place))

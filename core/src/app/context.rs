@@ -19,7 +19,8 @@ pub struct ContextSettings {
     pub require: Vec<String>,
     /// `headers`: the header fields that scripts and placeholders see, in lower case.
     pub headers: Vec<String>,
-    /// `timeout`: how long all factories of a call may take, in milliseconds; `None` where the call's own limit is all.
+    /// `timeout`: how long all factories of a call may take, in milliseconds; `None` where the
+    /// call's own limit is all.
     pub timeout_ms: Option<u32>,
 }
 
@@ -35,7 +36,8 @@ pub struct ContextLayer {
 /// The names in `ctx` that are taken: a value or a script cannot set them.
 pub const RESERVED_NAMES: [&str; 8] = ["auth", "request", "env", "signal", "log", "progress", "db", "cache"];
 
-/// Names that are never merged into `ctx`, at any depth: in a script they would reach what all objects share.
+/// Names that are never merged into `ctx`, at any depth: in a script they would reach what all
+/// objects share.
 pub const PROTOTYPE_NAMES: [&str; 3] = ["__proto__", "constructor", "prototype"];
 
 /// A value of JSON with placeholders in its strings, at any depth.
@@ -110,7 +112,8 @@ impl ContextSettings {
         self.layers.iter().flat_map(|layer| &layer.values)
     }
 
-    /// Whether a call can fail by it, or runs a script for it: then it is made even where nothing looks at it.
+    /// Whether a call can fail by it, or runs a script for it: then it is made even where nothing
+    /// looks at it.
     #[must_use]
     pub fn must_be_made(&self) -> bool {
         !self.require.is_empty() || self.factories().next().is_some()

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Literal;
 
-/// A part of a document, as its author wrote it, with places for values. Keys are the author's alone.
+/// A part of a document, as its author wrote it, with places for values. Keys are the author's
+/// alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum DocumentNode {
     /// The author's value: neither a list nor an object.
@@ -27,13 +28,15 @@ pub enum DocumentNode {
 pub enum Leaf {
     /// Anything without operators.
     Any,
-    /// The same, and it is written to the database: the keys of an object in it become names of fields.
+    /// The same, and it is written to the database: the keys of an object in it become names of
+    /// fields.
     Stored,
     /// Neither an object nor a list.
     Scalar,
     /// The same, or a list of such values.
     Scalars,
-    /// Neither an object nor a list: a part of the URL of a request. No value of a request has a NUL character.
+    /// Neither an object nor a list: a part of the URL of a request. No value of a request has a
+    /// NUL character.
     Parameter,
     /// The same, or a list of such values.
     Parameters,

@@ -41,9 +41,11 @@ pub struct Argument {
 pub struct Completer {
     /// Index into [`App::tools`](super::App::tools).
     pub tool: u32,
-    /// `field`: the member of each row that is the suggestion; `None` where the rows themselves are.
+    /// `field`: the member of each row that is the suggestion; `None` where the rows themselves
+    /// are.
     pub field: Option<String>,
-    /// The arguments that the tool has inputs for, the completed one included: each is passed under its own name.
+    /// The arguments that the tool has inputs for, the completed one included: each is passed under
+    /// its own name.
     pub inputs: Vec<String>,
 }
 
@@ -56,7 +58,8 @@ pub struct PromptMessage {
     pub content: PromptContent,
 }
 
-/// What a message says. The placeholders of its templates are arguments ([`Root::Arguments`](super::Root::Arguments)).
+/// What a message says. The placeholders of its templates are arguments
+/// ([`Root::Arguments`](super::Root::Arguments)).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum PromptContent {
     /// `text`
@@ -124,17 +127,22 @@ pub struct Resource {
     pub scopes: Option<RequiredScopes>,
 }
 
-/// `app/skills/NAME/`: an [Agent Skill](https://agentskills.io/specification), served by the extension
-/// [`io.modelcontextprotocol/skills`](https://modelcontextprotocol.io/seps/2640-skills-extension). Its files are resources.
+/// `app/skills/NAME/`: an [Agent Skill](https://agentskills.io/specification), served by the
+/// extension
+/// [`io.modelcontextprotocol/skills`](https://modelcontextprotocol.io/seps/2640-skills-extension).
+/// Its files are resources.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skill {
     /// The URI of its `SKILL.md`: `skill://NAME/SKILL.md`.
     pub uri: String,
-    /// The whole entry of `skills/list`, as JSON text: front matter, and the files with their digests.
+    /// The whole entry of `skills/list`, as JSON text: front matter, and the files with their
+    /// digests.
     pub descriptor: String,
-    /// Index into [`App::resources`](super::App::resources): its `SKILL.md`, which has the scopes of the skill.
+    /// Index into [`App::resources`](super::App::resources): its `SKILL.md`, which has the scopes
+    /// of the skill.
     pub resource: u32,
-    /// Index into [`App::resources`](super::App::resources): its other files, one template for all of them.
+    /// Index into [`App::resources`](super::App::resources): its other files, one template for all
+    /// of them.
     pub files: Option<u32>,
     /// Its folder and the folders in it that have files, sorted by URI.
     pub folders: Vec<SkillFolder>,
@@ -149,14 +157,16 @@ pub struct SkillFolder {
     pub children: String,
 }
 
-/// A URI or a template of URIs ([RFC 6570](https://www.rfc-editor.org/rfc/rfc6570): `{id}`, and once `{+path}`), cut at its variables.
+/// A URI or a template of URIs ([RFC 6570](https://www.rfc-editor.org/rfc/rfc6570): `{id}`, and
+/// once `{+path}`), cut at its variables.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UriPattern {
     /// The text before, between and after the variables: one more than `variables`.
     pub literals: Vec<String>,
     /// The variables' names.
     pub variables: Vec<String>,
-    /// Index into `variables` of the one that is written `{+path}`: its value may have `/`, `?` and `#`.
+    /// Index into `variables` of the one that is written `{+path}`: its value may have `/`, `?` and
+    /// `#`.
     pub reserved: Option<u32>,
 }
 

@@ -1,4 +1,5 @@
-//! How often, and how many at a time: `limits.rate`, `limits.concurrency`, and `rate_limit` of the middleware.
+//! How often, and how many at a time: `limits.rate`, `limits.concurrency`, and `rate_limit` of the
+//! middleware.
 
 use core::fmt;
 

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::{EnvTemplate, Literal};
 use crate::platform_caller::Authorizer;
 
-/// The policy of `jwt`, and of the other plugins that read what somebody trustworthy says of a caller. See [RFC 7519](https://www.rfc-editor.org/rfc/rfc7519) for the words.
+/// The policy of `jwt`, and of the other plugins that read what somebody trustworthy says of a
+/// caller. See [RFC 7519](https://www.rfc-editor.org/rfc/rfc7519) for the words.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JwtPolicy {
     /// `auth.plugin` of callers, as the app names it: `jwt`.
@@ -20,7 +21,8 @@ pub struct JwtPolicy {
     pub audience: Audience,
     /// Where the keys are.
     pub keys: KeySource,
-    /// The signatures that are accepted. HMAC only with [`KeySource::Secret`], and no other one with it.
+    /// The signatures that are accepted. HMAC only with [`KeySource::Secret`], and no other one
+    /// with it.
     pub algorithms: Vec<TokenAlgorithm>,
     /// `leeway`: how far clocks may be apart, in seconds.
     pub leeway_s: u32,
@@ -105,7 +107,8 @@ pub struct IntrospectionServer {
 pub struct ClaimRule {
     /// Its path.
     pub claim: String,
-    /// What it may be, or have among others; empty: anything but null, empty text and an empty list.
+    /// What it may be, or have among others; empty: anything but null, empty text and an empty
+    /// list.
     pub values: Vec<ClaimValue>,
 }
 
@@ -118,7 +121,8 @@ pub enum ClaimValue {
     Literal(Literal),
 }
 
-/// An algorithm of signatures; see [RFC 7518, section 3.1](https://www.rfc-editor.org/rfc/rfc7518#section-3.1).
+/// An algorithm of signatures; see [RFC 7518, section
+/// 3.1](https://www.rfc-editor.org/rfc/rfc7518#section-3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TokenAlgorithm {
     /// RSASSA-PKCS1-v1_5 with SHA-256.

@@ -21,7 +21,8 @@ pub struct Middleware {
 pub enum MiddlewareAction {
     /// A script.
     Script {
-        /// The default export, or the one after `#`; what it returns is merged into `ctx`. `None` for a script with nothing but `after`.
+        /// The default export, or the one after `#`; what it returns is merged into `ctx`. `None`
+        /// for a script with nothing but `after`.
         before: Option<ScriptRef>,
         /// The export `after`, which is told how the call ended.
         after: Option<ScriptRef>,
@@ -41,7 +42,8 @@ pub enum MiddlewareAction {
     RequireScope(RequiredScopes),
     /// `audit`: a line about each call that gets this far.
     Audit(Audit),
-    /// `rate_limit`: how often calls may come this far, those of all tools that have the entry together.
+    /// `rate_limit`: how often calls may come this far, those of all tools that have the entry
+    /// together.
     RateLimit(RateLimit),
 }
 

@@ -1,4 +1,5 @@
-//! What an operator is told at the start: the variables and secrets without a value, and what does not work without them.
+//! What an operator is told at the start: the variables and secrets without a value, and what does
+//! not work without them.
 
 use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
 
@@ -23,8 +24,8 @@ impl App {
         names
     }
 
-    /// A line for each variable and secret that has no value: its name, and what does not work without it. `secrets` says of a secret
-    /// whether it has one; without, none is looked at.
+    /// A line for each variable and secret that has no value: its name, and what does not work
+    /// without it. `secrets` says of a secret whether it has one; without, none is looked at.
     #[must_use]
     pub fn missing(&self, env: &dyn Env, secrets: Option<&dyn Fn(&str) -> bool>) -> Vec<String> {
         let mut missing: BTreeMap<(&str, bool), Vec<String>> = BTreeMap::new();

@@ -22,13 +22,16 @@ pub enum ParamStyle {
     NumberedDollar,
     /// `?`: MySQL
     Question,
-    /// None: each part is one argument of a command, or several where a list is spread. Redis, Upstash
+    /// None: each part is one argument of a command, or several where a list is spread. Redis,
+    /// Upstash
     Arguments,
     /// None: values are leaves of a document. MongoDB, PostgREST
     Document,
-    /// `p1`, `p2`, in braces and with a type that are the statement's text, `{p1:Int64}`: ClickHouse
+    /// `p1`, `p2`, in braces and with a type that are the statement's text, `{p1:Int64}`:
+    /// ClickHouse
     Name,
-    /// `?`, and names between `"`: DynamoDB. A list is written out as it is, each value once: equal keys are refused there.
+    /// `?`, and names between `"`: DynamoDB. A list is written out as it is, each value once: equal
+    /// keys are refused there.
     PartiQl,
 }
 
@@ -119,7 +122,8 @@ impl ParamStyle {
         !first.is_empty() && !others.iter().any(|word| word.eq_ignore_ascii_case(first))
     }
 
-    /// A name as its databases quote it, each part between dots of its own. `None` where a part is empty or has a NUL character.
+    /// A name as its databases quote it, each part between dots of its own. `None` where a part is
+    /// empty or has a NUL character.
     #[must_use]
     pub fn identifier(self, name: &str) -> Option<String> {
         let mut quoted = String::new();

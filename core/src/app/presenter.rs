@@ -65,7 +65,8 @@ pub struct PresentedField {
     pub items: Option<Box<PresentedField>>,
     /// `fields` of an object; empty: any.
     pub fields: Vec<PresentedField>,
-    /// `returns`: the presenter of what is nested here; its place in [`App::presenters`](super::App::presenters).
+    /// `returns`: the presenter of what is nested here; its place in
+    /// [`App::presenters`](super::App::presenters).
     pub returns: Option<u32>,
     /// `limit` of a list.
     pub limit: Option<ItemLimit>,
@@ -159,7 +160,8 @@ pub enum Censor {
         /// How many characters of the end are shown; none of a value with less than twice as many.
         keep_end: u32,
     },
-    /// `hash`: HMAC-SHA256 with the key in [`HASH_KEY`], 32 hexadecimal digits. Equal values stay equal.
+    /// `hash`: HMAC-SHA256 with the key in [`HASH_KEY`], 32 hexadecimal digits. Equal values stay
+    /// equal.
     Hash,
     /// `remove`: the member vanishes.
     Remove,

@@ -29,8 +29,9 @@ pub struct MappedPlace {
 }
 
 impl ScriptMap {
-    /// The file, the line and the column of a place in the program, lines and columns from 1. It is the nearest known place at or before it
-    /// on its line, else the first one of the line: of some code the engine knows only the line. `None` where the line has none.
+    /// The file, the line and the column of a place in the program, lines and columns from 1. It is
+    /// the nearest known place at or before it on its line, else the first one of the line: of some
+    /// code the engine knows only the line. `None` where the line has none.
     #[must_use]
     pub fn find(&self, line: u32, column: u32) -> Option<(&str, u32, u32)> {
         let wanted = (line.checked_sub(1)?, column.saturating_sub(1));
@@ -43,7 +44,8 @@ impl ScriptMap {
 }
 
 impl ScriptMap {
-    /// The map with one place for each line, without those of packages: what a deployed bundle has room for. It leads to the file and the line.
+    /// The map with one place for each line, without those of packages: what a deployed bundle has
+    /// room for. It leads to the file and the line.
     #[must_use]
     pub fn of_lines(mut self) -> Self {
         let files = &self.files;

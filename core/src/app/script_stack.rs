@@ -6,7 +6,8 @@
 //! | `    at path:line:column` | where a program is not one: a syntax error |
 //! | `    at name (native)` | a function of the engine |
 //!
-//! Lines and columns are from 1; the engine counts columns in bytes. A script can write such a text itself, so a line may say anything.
+//! Lines and columns are from 1; the engine counts columns in bytes. A script can write such a text
+//! itself, so a line may say anything.
 
 use super::Script;
 
@@ -24,8 +25,8 @@ pub struct ScriptCall<'s> {
 }
 
 impl Script {
-    /// The calls of a stack that stand in this script, the innermost first. Those of the engine and of other scripts are left out, and those
-    /// that the map does not know.
+    /// The calls of a stack that stand in this script, the innermost first. Those of the engine and
+    /// of other scripts are left out, and those that the map does not know.
     pub fn calls<'s>(&'s self, stack: &'s str) -> impl Iterator<Item = ScriptCall<'s>> + 's {
         stack.lines().filter_map(|line| self.call(line))
     }

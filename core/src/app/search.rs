@@ -1,7 +1,9 @@
-//! The index of the gateway tool `search`: words and the tools that they speak of, weighed when the app is bundled.
+//! The index of the gateway tool `search`: words and the tools that they speak of, weighed when the
+//! app is bundled.
 //!
-//! Words come out of names, descriptions, tags and inputs by [`words`], and out of a query in the same way. The weights are those of
-//! [BM25](https://en.wikipedia.org/wiki/Okapi_BM25), in thousandths: integers, so that every host ranks the same.
+//! Words come out of names, descriptions, tags and inputs by [`words`], and out of a query in the
+//! same way. The weights are those of [BM25](https://en.wikipedia.org/wiki/Okapi_BM25), in
+//! thousandths: integers, so that every host ranks the same.
 
 use alloc::{string::String, vec::Vec};
 
@@ -29,8 +31,9 @@ const IGNORED: [&str; 28] = [
     "or", "that", "the", "this", "to", "what", "with",
 ];
 
-/// The words of a text: lower-case, cut at what is not a letter or digit, and where a capital follows a small letter, English plurals made
-/// singular, without words such as `the`. In order, repeated ones repeated.
+/// The words of a text: lower-case, cut at what is not a letter or digit, and where a capital
+/// follows a small letter, English plurals made singular, without words such as `the`. In order,
+/// repeated ones repeated.
 #[must_use]
 pub fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();

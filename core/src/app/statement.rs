@@ -4,17 +4,19 @@ use serde::{Deserialize, Serialize};
 
 use super::{DocumentNode, InputKind, ParamStyle, Source};
 
-/// A compiled statement: text of its author, and places for values. Or a command and its arguments, each apart from the others; or a document.
+/// A compiled statement: text of its author, and places for values. Or a command and its arguments,
+/// each apart from the others; or a document.
 ///
-/// No value of a caller ever becomes part of the text, [`Part::Textual`] apart, which only `substitution: textual` makes.
+/// No value of a caller ever becomes part of the text, [`Part::Textual`] apart, which only
+/// `substitution: textual` makes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Statement {
     /// How the connector writes placeholders.
     pub style: ParamStyle,
     /// The parts in order. Neighbouring text is joined.
     pub parts: Vec<Part>,
-    /// The finished text, where nothing of it depends on the call: placeholders already written in `style`, one for each
-    /// [`Part::Bind`] in order. Of a document: how it is shown.
+    /// The finished text, where nothing of it depends on the call: placeholders already written in
+    /// `style`, one for each [`Part::Bind`] in order. Of a document: how it is shown.
     pub text: Option<String>,
     /// Whether it writes.
     pub access: Access,
@@ -45,7 +47,8 @@ pub enum Access {
     Read,
     /// It writes, or nobody can tell.
     Write,
-    /// Nobody can tell, and `kind: query` says that it only reads: it counts as a read, and whoever runs it has the database refuse a write.
+    /// Nobody can tell, and `kind: query` says that it only reads: it counts as a read, and whoever
+    /// runs it has the database refuse a write.
     Declared,
 }
 
@@ -62,13 +65,15 @@ impl Access {
 pub enum Part {
     /// The author's text.
     Text(String),
-    /// `{{ env.X | raw }}`: the value of an environment variable, as text of the statement. The operator is trusted.
+    /// `{{ env.X | raw }}`: the value of an environment variable, as text of the statement. The
+    /// operator is trusted.
     Env(String),
     /// One parameter.
     Bind(Bind),
-    /// One parameter for each element of an array, between commas, alone in `IN (…)`: the last one may be repeated. An empty array becomes `empty`.
-    /// In a command, one argument for each element; an empty array is refused, and in PartiQL, too.
-    /// In a document, one list whose elements have this type.
+    /// One parameter for each element of an array, between commas, alone in `IN (…)`: the last one
+    /// may be repeated. An empty array becomes `empty`. In a command, one argument for each
+    /// element; an empty array is refused, and in PartiQL, too. In a document, one list whose
+    /// elements have this type.
     BindEach {
         /// The array.
         source: Source,
@@ -88,8 +93,8 @@ pub enum Part {
     Textual(Source),
     /// `{{ env.X | ident }}`: the value of an environment variable, as a quoted name.
     EnvIdent(String),
-    /// `| ident` of a list whose elements have an `enum`: the text that the build wrote for each element, between commas; one that comes again is
-    /// left out. There has to be one at least.
+    /// `| ident` of a list whose elements have an `enum`: the text that the build wrote for each
+    /// element, between commas; one that comes again is left out. There has to be one at least.
     ChoiceEach {
         /// The list.
         source: Source,
@@ -105,8 +110,9 @@ pub enum Bind {
     Value {
         /// Where it comes from.
         source: Source,
-        /// The type to bind it with; `None` for `ctx` and `auth`, whose values have the type they have. It is the declared type,
-        /// apart from lists: `Array` stands only where PostgreSQL takes an array of its own (`ANY($1)`), a list elsewhere is `Json`.
+        /// The type to bind it with; `None` for `ctx` and `auth`, whose values have the type they
+        /// have. It is the declared type, apart from lists: `Array` stands only where PostgreSQL
+        /// takes an array of its own (`ANY($1)`), a list elsewhere is `Json`.
         kind: Option<InputKind>,
     },
     /// A string composed at call time: `'%{{ inputs.q }}%'`.

@@ -1,17 +1,21 @@
-//! `sync`: what a call changes, and what a cached result depends on. All of it is resolved when the app is bundled.
+//! `sync`: what a call changes, and what a cached result depends on. All of it is resolved when the
+//! app is bundled.
 
 use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-/// What a tool has to do with the freshness of cached results. Each number is an index into [`App::epochs`](super::App::epochs).
+/// What a tool has to do with the freshness of cached results. Each number is an index into
+/// [`App::epochs`](super::App::epochs).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolSync {
     /// What the tool's own cached results depend on. `None`: on nothing that the app changes.
     pub reads: Option<CachedReads>,
-    /// What a call changes, whatever its scripts do: the tables that its statement writes, `writes`, and what `invalidates` names.
+    /// What a call changes, whatever its scripts do: the tables that its statement writes,
+    /// `writes`, and what `invalidates` names.
     pub writes: EpochWrites,
-    /// By index into [`App::adapters`](super::App::adapters): what changes where a script of the call writes with that adapter.
+    /// By index into [`App::adapters`](super::App::adapters): what changes where a script of the
+    /// call writes with that adapter.
     pub script_writes: Vec<(u32, EpochWrites)>,
     /// What callers are told after a call that went well.
     pub announces: Option<Announcement>,
@@ -22,7 +26,8 @@ pub struct ToolSync {
 pub struct CachedReads {
     /// The key of a result has these.
     pub epochs: Vec<u32>,
-    /// While one of these is set, nothing is taken from the cache and nothing is put there: a write may still be carried out.
+    /// While one of these is set, nothing is taken from the cache and nothing is put there: a write
+    /// may still be carried out.
     pub unsettled: Vec<u32>,
 }
 

@@ -28,7 +28,8 @@ pub enum EnvPart {
     Env(String),
     /// A secret, or a part of one.
     Secret(SecretSource),
-    /// What of the caller decides which of an adapter's databases the call is for: one of [`Databases::names`].
+    /// What of the caller decides which of an adapter's databases the call is for: one of
+    /// [`Databases::names`].
     Caller(Source),
 }
 
@@ -100,7 +101,8 @@ pub enum TemplatePart {
     Source(Source),
 }
 
-/// Where a placeholder's value comes from: `inputs.user.id` is root `Inputs` and path `["user", "id"]`.
+/// Where a placeholder's value comes from: `inputs.user.id` is root `Inputs` and path
+/// `["user", "id"]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// The first name.

@@ -4,13 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Statement};
 
-/// `transaction` of a tool: statements that are carried out in order, and take effect together or not at all.
+/// `transaction` of a tool: statements that are carried out in order, and take effect together or
+/// not at all.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Transaction {
-    /// The statements; at least one. A placeholder of root [`Steps`](super::Root::Steps) names a step before its own, and a column of its
-    /// result.
+    /// The statements; at least one. A placeholder of root [`Steps`](super::Root::Steps) names a
+    /// step before its own, and a column of its result.
     pub steps: Vec<TransactionStep>,
-    /// `result`: the place of the step whose result is the tool's. `None`: the last one that returns rows.
+    /// `result`: the place of the step whose result is the tool's. `None`: the last one that
+    /// returns rows.
     pub result: Option<u32>,
 }
 
@@ -21,7 +23,8 @@ pub struct TransactionStep {
     pub name: String,
     /// What it runs.
     pub statement: Statement,
-    /// `expect`: how many rows it must return, or change where it returns none. With another number all is undone.
+    /// `expect`: how many rows it must return, or change where it returns none. With another number
+    /// all is undone.
     pub expect: Option<u32>,
 }
 

@@ -1,4 +1,5 @@
-//! Everything of an app that holds a template: what it needs of its environment, and what of a call it looks at.
+//! Everything of an app that holds a template: what it needs of its environment, and what of a call
+//! it looks at.
 
 use super::{
     App, Auth, Bind, Content, Embedded, EnvPart, EnvTemplate, ExpectedKey, HASH_KEY, InputSource, MiddlewareAction, Part, Piece, Presenter,
@@ -19,7 +20,8 @@ pub enum Holder<'a> {
     Prompt(&'a str),
     /// A resource; its place in [`App::resources`].
     Resource(usize),
-    /// The key of this name of an `auth`: that of the tool, or the root's for prompts and resources.
+    /// The key of this name of an `auth`: that of the tool, or the root's for prompts and
+    /// resources.
     Key {
         /// The key.
         key: &'a str,
@@ -45,7 +47,8 @@ pub enum TemplateReference<'a> {
 pub type Visit<'v, 'a> = dyn FnMut(Holder<'a>, TemplateReference<'a>) + 'v;
 
 impl App {
-    /// Shows everything that a template of the app names, in the app's order; what is named twice is shown twice.
+    /// Shows everything that a template of the app names, in the app's order; what is named twice
+    /// is shown twice.
     pub fn visit<'a>(&'a self, visit: &mut Visit<'_, 'a>) {
         for name in &self.env {
             visit(Holder::App, TemplateReference::Variable(name));

@@ -1,11 +1,15 @@
-//! Results that a script built with `response()`: what comes out of a script engine as JSON is checked here, and nowhere else.
+//! Results that a script built with `response()`: what comes out of a script engine as JSON is
+//! checked here, and nowhere else.
 //!
-//! In comes `{ data?, content: [block], structured?, meta?, ui: [block], hints: [text], rules: [text], actions: [{tool, reason, args?}] }`,
-//! out [`AuthoredContent`], whose blocks hide nothing. Whatever the order in which a script made them, they are sent in this one: data, UI blocks, content, hints, rules,
-//! actions; see [`blocks`](crate::pipeline::content::blocks). A block of the content is one of MCP's
-//! ([specification](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result)). Refused, with the block's
-//! number: an unknown type or member, invalid base64, an image without an `image/…` MIME type, a URI without a scheme, annotations
-//! that MCP does not know, a suggested tool that the app does not have.
+//! In comes
+//! `{ data?, content: [block], structured?, meta?, ui: [block], hints: [text], rules: [text], actions: [{tool, reason, args?}] }`,
+//! out [`AuthoredContent`], whose blocks hide nothing. Whatever the order in which a script made
+//! them, they are sent in this one: data, UI blocks, content, hints, rules, actions; see
+//! [`blocks`](crate::pipeline::content::blocks). A block of the content is one of MCP's
+//! ([specification](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result)).
+//! Refused, with the block's number: an unknown type or member, invalid base64, an image without an
+//! `image/…` MIME type, a URI without a scheme, annotations that MCP does not know, a suggested
+//! tool that the app does not have.
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 
@@ -34,7 +38,8 @@ const MAX_BLOCKS: usize = 1000;
 pub(super) struct AuthoredContent {
     /// Written as the first block, and sent as structured content where the tool declares `output`.
     pub(super) data: Option<Json>,
-    /// The data, or the structured content where there is none, is written as the first block in this format, whatever the other blocks.
+    /// The data, or the structured content where there is none, is written as the first block in
+    /// this format, whatever the other blocks.
     pub(super) format: Option<DataFormat>,
     /// What tells that rows are left out of the data.
     pub(super) limited: Option<ContentBlock>,
@@ -88,7 +93,8 @@ pub(super) fn read(stage: Stage, built: Json, has_tool: impl Fn(&str) -> bool) -
         Fault::new(stage, "SCRIPT_RESULT", format!("The script built a result that cannot be sent: {problem}.")).by_author()
     };
     let Json::Object(mut built) = built else { return Err(fault("it is not an object".into()).into()) };
-    // The data is looked at once the app has done with it, when it is known what of it stays as it is.
+    // The data is looked at once the app has done with it, when it is known what of it stays as it
+    // is.
     for (_, part) in built.iter_mut().filter(|(name, _)| !["data", "structured"].contains(&name.as_str())) {
         hidden::reveal_json(part, &[]);
     }
@@ -146,7 +152,8 @@ fn action(action: &Json, has_tool: impl Fn(&str) -> bool) -> Result<Action, Stri
     Ok(Action { tool, reason: text("reason"), args })
 }
 
-/// Prefixes whose second label is `modelcontextprotocol` or `mcp` are reserved, and so are the protocol's and this server's own.
+/// Prefixes whose second label is `modelcontextprotocol` or `mcp` are reserved, and so are the
+/// protocol's and this server's own.
 fn is_meta_key(key: &str) -> bool {
     let prefix = key.split_once('/').map_or("", |(prefix, _)| prefix);
     let second = prefix.split('.').nth(1).unwrap_or_default();

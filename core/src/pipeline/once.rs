@@ -1,12 +1,14 @@
-//! Calls that happen once: a call with the same tool, key and caller as an earlier one gets the earlier one's answer.
+//! Calls that happen once: a call with the same tool, key and caller as an earlier one gets the
+//! earlier one's answer.
 //!
 //! | tool | where the record is | what it keeps |
 //! |---|---|---|
 //! | a statement | in its database, by the connector: committed with the change or not at all | the rows |
 //! | a script | in [`StateStore`](crate::ports::StateStore): before it runs, and again after it | what the handler returned, or how it failed |
 //!
-//! What comes after stage *execute* is done again from what the record keeps. A record is never looked at without the caller's whole
-//! [`Identity`](crate::pipeline::call::identity::Identity): nobody gets the answer of somebody else.
+//! What comes after stage *execute* is done again from what the record keeps. A record is never
+//! looked at without the caller's whole [`Identity`](crate::pipeline::call::identity::Identity):
+//! nobody gets the answer of somebody else.
 
 use alloc::{format, vec};
 
@@ -40,10 +42,12 @@ const VERSION: &str = "millrace-call-1";
 /// The member of `_meta` that says that the answer is an earlier call's.
 const REPLAYED: &str = "millrace/replayed";
 
-/// The key of a call: the digest of app, tool, caller, and each part of the key, with its length before it.
+/// The key of a call: the digest of app, tool, caller, and each part of the key, with its length
+/// before it.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` where an input of the key is absent, null or empty; `IDEMPOTENCY_KEY` where another value is.
+/// `VALIDATION_ERROR` where an input of the key is absent, null or empty; `IDEMPOTENCY_KEY` where
+/// another value is.
 pub(super) fn key(run: &Run<'_>, settings: &Idempotency, inputs: &Json) -> FaultResult<CallKey> {
     let scope = run.scope(inputs);
     let mut digest = Sha256::new();
@@ -94,7 +98,8 @@ fn empty(source: &Source, value: Option<&Json>) -> Fault {
 /// The rows of a write with a record.
 ///
 /// # Errors
-/// `CONFLICT` where another call with the key still runs; `ANSWER_UNKNOWN` where the change is known to be made and its rows are not.
+/// `CONFLICT` where another call with the key still runs; `ANSWER_UNKNOWN` where the change is
+/// known to be made and its rows are not.
 pub(super) fn rows(run: &Run<'_>, write: RecordedWrite) -> FaultResult<Rows> {
     match write {
         RecordedWrite::Made(rows) => Ok(rows),

@@ -1,8 +1,11 @@
-//! Calls that ask their caller before they go on ([multi-round requests](https://modelcontextprotocol.io/specification/2026-07-28/basic)).
+//! Calls that ask their caller before they go on ([multi-round
+//! requests](https://modelcontextprotocol.io/specification/2026-07-28/basic)).
 //!
-//! Nothing is kept between two requests. A call that needs an answer ends with `input_required`: what it asks, and a sealed state. The
-//! client sends the same call again with the answers and the state; the tool's scripts run again from their beginning, and what they
-//! ask is answered by key. Answers of earlier rounds travel in the state. A script should therefore ask before it changes anything.
+//! Nothing is kept between two requests. A call that needs an answer ends with `input_required`:
+//! what it asks, and a sealed state. The client sends the same call again with the answers and the
+//! state; the tool's scripts run again from their beginning, and what they ask is answered by key.
+//! Answers of earlier rounds travel in the state. A script should therefore ask before it changes
+//! anything.
 //!
 //! | situation | becomes |
 //! |---|---|
@@ -65,7 +68,8 @@ pub(super) fn begin(run: &Run<'_>, arguments: &Json) -> FaultResult<Dialogue> {
     Ok(Dialogue { binding: Some(binding), answers, answered, ..Dialogue::default() })
 }
 
-/// The answers to requests; `None` where some are missing: the call must end, and [`required`] says what it asks.
+/// The answers to requests; `None` where some are missing: the call must end, and [`required`] says
+/// what it asks.
 ///
 /// # Errors
 /// [`Syntax`](ErrorKind::Syntax) for invalid requests.

@@ -117,8 +117,8 @@ pub(super) async fn invoke_with_inputs(run: &Run<'_>, script: &ScriptRef, inputs
     answer
 }
 
-/// Calls a script, which has to end with `signal`; the caller sorts the answer. A failure or a question that it threw is one that it
-/// returned.
+/// Calls a script, which has to end with `signal`; the caller sorts the answer. A failure or a
+/// question that it threw is one that it returned.
 pub(super) async fn invoke(
     run: &Run<'_>,
     signal: &Signal<'_>,
@@ -189,7 +189,8 @@ fn fault_of(run: &Run<'_>, stage: Stage, script: &ScriptRef, fault: ScriptFault)
     }
 }
 
-/// A thrown error is a defect of the app, wherever it is thrown; a script that wants to refuse something returns it.
+/// A thrown error is a defect of the app, wherever it is thrown; a script that wants to refuse
+/// something returns it.
 fn thrown_fault(run: &Run<'_>, stage: Stage, script: &ScriptRef, thrown: &Thrown) -> Fault {
     let message = if thrown.message.is_empty() { "The script threw an error without a message.".into() } else { cut(run, &thrown.message) };
     Fault::new(stage, "SCRIPT_ERROR", message)
@@ -242,8 +243,9 @@ pub(super) fn tool_error(run: &Run<'_>, stage: Stage, script: &ScriptRef, reply:
     Fault { computed_code, suggestion, available_actions, details, retry_after_s, ..fault }
 }
 
-/// Whether a code stands in a script as a text of its own: it is the author's then, and not made of anything that a caller sent. This takes
-/// a search of the program, for the first failure with each code.
+/// Whether a code stands in a script as a text of its own: it is the author's then, and not made of
+/// anything that a caller sent. This takes a search of the program, for the first failure with each
+/// code.
 fn is_written(run: &Run<'_>, script: &ScriptRef, code: &str) -> bool {
     let is_code = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     if code.is_empty() || code.len() > LONGEST_CODE || !code.bytes().all(is_code) {
@@ -274,7 +276,8 @@ pub(super) fn path<'a>(run: &Run<'a>, script: &ScriptRef) -> &'a str {
     run.pipeline.app.scripts.get(script.script as usize).map_or("", |script| script.path.as_str())
 }
 
-/// A message that is not too long. Its secrets are struck out first: half of one would not be found any more.
+/// A message that is not too long. Its secrets are struck out first: half of one would not be found
+/// any more.
 fn cut(run: &Run<'_>, message: &str) -> String {
     let most = message.char_indices().nth(MESSAGE_CHARACTERS).map_or(message.len(), |(end, _)| end);
     run.secrets().for_caller_within(message, most).into_owned()

@@ -1,6 +1,7 @@
 //! What an adapter's `session` sets in its database for one call, from the caller's principal.
 //!
-//! A call whose principal lacks a value is refused: a policy may read a setting that is missing or empty as every tenant's.
+//! A call whose principal lacks a value is refused: a policy may read a setting that is missing or
+//! empty as every tenant's.
 
 use alloc::{format, string::String, vec::Vec};
 use core::fmt;
@@ -20,8 +21,9 @@ const PLACEHOLDER: &str = "0";
 /// The settings of an adapter in a call.
 ///
 /// # Errors
-/// [`Denied`](ErrorKind::Denied) where the caller's principal lacks a value, or has one that is not allowed;
-/// [`Configuration`](ErrorKind::Configuration) for a variable that is not set. Neither has the value in it.
+/// [`Denied`](ErrorKind::Denied) where the caller's principal lacks a value, or has one that is not
+/// allowed; [`Configuration`](ErrorKind::Configuration) for a variable that is not set. Neither has
+/// the value in it.
 pub(super) fn of(run: &Run<'_>, adapter: &Adapter) -> Result<Vec<SessionSetting>> {
     let find = |source: &Source| run.auth.as_ref().and_then(|auth| walk(auth, &source.path));
     let setting = |template: &SessionTemplate| {
@@ -31,8 +33,8 @@ pub(super) fn of(run: &Run<'_>, adapter: &Adapter) -> Result<Vec<SessionSetting>
     adapter.session.iter().map(setting).collect()
 }
 
-/// The settings of an adapter where nobody calls, and whether the role is among them if there is one: a role that the caller decides is
-/// left out, and other values of the caller are replaced.
+/// The settings of an adapter where nobody calls, and whether the role is among them if there is
+/// one: a role that the caller decides is left out, and other values of the caller are replaced.
 ///
 /// # Errors
 /// [`Configuration`](ErrorKind::Configuration) for a variable that is not set.

@@ -12,8 +12,8 @@ mod plan;
 pub use plan::{Step, plan};
 
 impl Stage {
-    /// Whether a call of this tool has anything to do at this stage. The pipeline passes over a stage that does not apply, and [`plan`]
-    /// says so.
+    /// Whether a call of this tool has anything to do at this stage. The pipeline passes over a
+    /// stage that does not apply, and [`plan`] says so.
     #[must_use]
     pub fn applies(self, tool: &Tool) -> bool {
         match self {
@@ -33,8 +33,8 @@ impl Stage {
     }
 }
 
-/// Whether a script or a placeholder of the tool can see `ctx`, or a call can fail for what is missing in it. (The authentication plugin
-/// has one of its own.)
+/// Whether a script or a placeholder of the tool can see `ctx`, or a call can fail for what is
+/// missing in it. (The authentication plugin has one of its own.)
 fn looks_at_context(tool: &Tool) -> bool {
     if tool.context.must_be_made() || tool.scripts().next().is_some() {
         return true;

@@ -1,5 +1,5 @@
-//! What an adapter's `tenant` demands of a call: that the caller has the claim, and that scripts run only statements which the build has
-//! judged, with the claim where it belongs.
+//! What an adapter's `tenant` demands of a call: that the caller has the claim, and that scripts
+//! run only statements which the build has judged, with the claim where it belongs.
 //!
 //! Without the claim an `INSERT` would write a row that is nobody's, so the call is refused.
 
@@ -28,8 +28,8 @@ pub(super) fn admit(run: &Run<'_>, adapter: &Adapter, execute: &Execute) -> Resu
 /// Looks whether a call may run a statement of one of its scripts.
 ///
 /// # Errors
-/// [`Denied`](ErrorKind::Denied) where the build has not judged the statement, the caller does not have the claim, or a parameter that has
-/// to be the claim is something else.
+/// [`Denied`](ErrorKind::Denied) where the build has not judged the statement, the caller does not
+/// have the claim, or a parameter that has to be the claim is something else.
 pub(super) fn admit_script(run: &Run<'_>, adapter: &Adapter, text: &str, values: &[Value]) -> Result<()> {
     match adapter.tenant.as_ref().filter(|_| !run.tool.crosses_tenants) {
         Some(tenant) => script(run.auth.as_ref(), adapter, tenant, text, values),

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// A column of a statement's result, as its database describes it.
 ///
-/// As JSON, the form in which `millrace.lock` has it: `{"name": "id", "type": "bigint", "kind": "big_integer"}`.
+/// As JSON, the form in which `millrace.lock` has it:
+/// `{"name": "id", "type": "bigint", "kind": "big_integer"}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
@@ -19,7 +20,8 @@ pub struct Column {
     pub kind: ColumnKind,
 }
 
-/// What the cells of a column are as JSON. Each can be `null`, too: whether a column of a result can be, no database says for certain.
+/// What the cells of a column are as JSON. Each can be `null`, too: whether a column of a result
+/// can be, no database says for certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ColumnKind {

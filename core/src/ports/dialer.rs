@@ -12,15 +12,17 @@ pub trait Dialer {
     /// Connects to a host name or an IP address (IPv6 without brackets), without TLS.
     ///
     /// # Errors
-    /// [`Unavailable`](ErrorKind::Unavailable) where no connection could be opened, [`TimedOut`](ErrorKind::TimedOut) at the deadline, in
-    /// milliseconds since the Unix epoch.
+    /// [`Unavailable`](ErrorKind::Unavailable) where no connection could be opened,
+    /// [`TimedOut`](ErrorKind::TimedOut) at the deadline, in milliseconds since the Unix epoch.
     fn dial<'a>(&'a self, host: &'a str, port: u16, deadline_ms: u64) -> LocalFuture<'a, Result<Box<dyn ByteStream>>>;
 }
 
 /// A connection: bytes both ways. Dropping it closes it.
 ///
-/// The functions are called as those of `futures_io` are: `Pending` means that the context's waker is woken when it is worth trying again.
-/// An error of any of them is [`Unavailable`](ErrorKind::Unavailable): the connection is gone, and nobody knows what of the bytes arrived.
+/// The functions are called as those of `futures_io` are: `Pending` means that the context's waker
+/// is woken when it is worth trying again. An error of any of them is
+/// [`Unavailable`](ErrorKind::Unavailable): the connection is gone, and nobody knows what of the
+/// bytes arrived.
 pub trait ByteStream {
     /// Reads into a buffer; 0 is the end.
     ///
@@ -28,7 +30,8 @@ pub trait ByteStream {
     /// The connection is broken.
     fn poll_read(&mut self, context: &mut Context<'_>, buffer: &mut [u8]) -> Poll<Result<usize>>;
 
-    /// Takes over some of the bytes, at least one. A call that was `Pending` is made again with the same bytes.
+    /// Takes over some of the bytes, at least one. A call that was `Pending` is made again with the
+    /// same bytes.
     ///
     /// # Errors
     /// The connection is broken.
@@ -46,11 +49,13 @@ pub trait ByteStream {
     /// The connection is broken.
     fn poll_shutdown(&mut self, context: &mut Context<'_>) -> Poll<Result<()>>;
 
-    /// Goes on with TLS, which the other side expects from here on. Everything received so far has been read.
+    /// Goes on with TLS, which the other side expects from here on. Everything received so far has
+    /// been read.
     ///
     /// # Errors
-    /// [`Denied`](ErrorKind::Denied) where the server's certificate is not trusted, [`Configuration`](ErrorKind::Configuration) where the
-    /// host cannot do what `tls` asks for or the certificates cannot be read, [`TimedOut`](ErrorKind::TimedOut) at the deadline, else
+    /// [`Denied`](ErrorKind::Denied) where the server's certificate is not trusted,
+    /// [`Configuration`](ErrorKind::Configuration) where the host cannot do what `tls` asks for or
+    /// the certificates cannot be read, [`TimedOut`](ErrorKind::TimedOut) at the deadline, else
     /// [`Unavailable`](ErrorKind::Unavailable).
     fn start_tls(self: Box<Self>, tls: Tls, deadline_ms: u64) -> LocalFuture<'static, Result<Box<dyn ByteStream>>>;
 }

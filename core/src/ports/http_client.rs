@@ -33,14 +33,16 @@ pub struct HttpResponse {
 
 /// Sends one HTTP request and reads the whole response.
 ///
-/// An implementation does not retry, follows no redirect (a 302 is an [`HttpResponse`]: who may go where is decided by
-/// the core), and does not turn a status into an error: a 500 is an [`HttpResponse`].
+/// An implementation does not retry, follows no redirect (a 302 is an [`HttpResponse`]: who may go
+/// where is decided by the core), and does not turn a status into an error: a 500 is an
+/// [`HttpResponse`].
 pub trait HttpClient {
     /// Sends the request.
     ///
     /// # Errors
-    /// [`TimedOut`](crate::ErrorKind::TimedOut) at the deadline, [`TooLarge`](crate::ErrorKind::TooLarge) past
-    /// `max_response_bytes`, [`Unavailable`](crate::ErrorKind::Unavailable) where no connection could be opened,
+    /// [`TimedOut`](crate::ErrorKind::TimedOut) at the deadline,
+    /// [`TooLarge`](crate::ErrorKind::TooLarge) past `max_response_bytes`,
+    /// [`Unavailable`](crate::ErrorKind::Unavailable) where no connection could be opened,
     /// [`Protocol`](crate::ErrorKind::Protocol) for anything that is not HTTP.
     fn send(&self, request: HttpRequest) -> LocalFuture<'_, Result<HttpResponse>>;
 }

@@ -5,8 +5,8 @@ use crate::Result;
 
 /// A cache of byte strings with a time to live.
 pub trait KvCache {
-    /// The value, unless it is absent or its time is over. A value may be gone at any time, and may be stale by as much as
-    /// the store's own consistency allows.
+    /// The value, unless it is absent or its time is over. A value may be gone at any time, and may
+    /// be stale by as much as the store's own consistency allows.
     ///
     /// # Errors
     /// Whatever the store reports. The core treats it as a miss and logs it.

@@ -7,7 +7,8 @@ use crate::{
     pipeline::{Stage, Trace},
 };
 
-/// The target of audit lines, which an app asks for: no level of the log leaves them out, but `off` and what names this target do.
+/// The target of audit lines, which an app asks for: no level of the log leaves them out, but `off`
+/// and what names this target do.
 pub const AUDIT_TARGET: &str = "millrace::audit";
 
 /// A call as an [`Observer`] sees it.
@@ -26,7 +27,8 @@ pub struct RunningCall<'a> {
 pub struct CallStart<'a> {
     /// The method that was asked for: `tools/call`, `prompts/get`, …
     pub method: &'a str,
-    /// The name of the tool as its caller wrote it, cut and without control characters. The app may have no such tool.
+    /// The name of the tool as its caller wrote it, cut and without control characters. The app may
+    /// have no such tool.
     pub tool: &'a str,
     /// The revision of MCP that the caller speaks.
     pub protocol: &'a str,
@@ -36,7 +38,8 @@ pub struct CallStart<'a> {
     pub trace: Trace<'a>,
 }
 
-/// What happens in a call. Only names that the app itself has are told, and no value: neither of inputs nor of results.
+/// What happens in a call. Only names that the app itself has are told, and no value: neither of
+/// inputs nor of results.
 #[derive(Clone, Copy, Debug)]
 pub enum CallEvent<'a> {
     /// The gateway makes it the call of this tool.
@@ -101,14 +104,16 @@ impl CallOutcome {
     }
 }
 
-/// Is told of the calls of an isolate: which one it works on, so that a host can say of one that is stuck, or that died, what it was doing;
-/// and what happens in each, for traces, times and numbers.
+/// Is told of the calls of an isolate: which one it works on, so that a host can say of one that is
+/// stuck, or that died, what it was doing; and what happens in each, for traces, times and numbers.
 ///
-/// An isolate works on one call at a time. Between [`entered`](Self::entered) and [`left`](Self::left) the isolate is in the hands of that
-/// call; a call that waits for the outside is left, and entered again when it goes on. All of these are called often: they must be
-/// cheap, and they must not panic.
+/// An isolate works on one call at a time. Between [`entered`](Self::entered) and
+/// [`left`](Self::left) the isolate is in the hands of that call; a call that waits for the outside
+/// is left, and entered again when it goes on. All of these are called often: they must be cheap,
+/// and they must not panic.
 pub trait Observer {
-    /// The isolate goes on with this call. Its caller has not been let in yet where this is the first time.
+    /// The isolate goes on with this call. Its caller has not been let in yet where this is the
+    /// first time.
     fn entered(&self, _call: &RunningCall<'_>) {}
 
     /// The isolate has left the call: it waits, is over, was dropped or panicked.
@@ -120,7 +125,8 @@ pub trait Observer {
     }
 }
 
-/// Is told what happens in one call. Dropped when the call is over; before [`CallEvent::Ended`] where the call was given up.
+/// Is told what happens in one call. Dropped when the call is over; before [`CallEvent::Ended`]
+/// where the call was given up.
 pub trait CallObserver {
     /// Something happened.
     fn observe(&self, event: CallEvent<'_>);

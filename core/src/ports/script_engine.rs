@@ -9,7 +9,8 @@ use crate::{
     value::{Rows, Value},
 };
 
-/// What the scripts of one call share: a place where the engine leaves what it wants to find again at the next of them.
+/// What the scripts of one call share: a place where the engine leaves what it wants to find again
+/// at the next of them.
 #[derive(Default)]
 pub struct CallStore(RefCell<Option<Box<dyn Any>>>);
 
@@ -34,7 +35,8 @@ impl CallStore {
 
 /// One call of one exported function.
 pub struct Invocation<'a> {
-    /// All scripts of the app, `App::scripts`: the engine evaluates them once. They are the same for every call of an engine.
+    /// All scripts of the app, `App::scripts`: the engine evaluates them once. They are the same
+    /// for every call of an engine.
     pub scripts: &'a [Script],
     /// The script's place among them.
     pub index: usize,
@@ -44,8 +46,10 @@ pub struct Invocation<'a> {
     pub export: &'a str,
     /// The first argument.
     pub payload: &'a Json,
-    /// The data of the second argument, `ctx`: `{ auth?, request: { id, headers, protocol }, env }`, and what the context stage made.
-    /// The engine adds the functions (`log`, `progress`, `db`, `cache`, `signal`) and freezes the whole.
+    /// The data of the second argument, `ctx`:
+    /// `{ auth?, request: { id, headers, protocol }, env }`, and what the context stage made. The
+    /// engine adds the functions (`log`, `progress`, `db`, `cache`, `signal`) and freezes the
+    /// whole.
     pub ctx: &'a Json,
     /// What the scripts of the call share.
     pub store: &'a CallStore,
@@ -104,25 +108,29 @@ pub struct Fetched {
     pub redirected: bool,
 }
 
-/// What a script may ask of the outside. Implemented by the core, so that allow-lists and limits hold on every host.
+/// What a script may ask of the outside. Implemented by the core, so that allow-lists and limits
+/// hold on every host.
 pub trait ScriptHost {
-    /// `fetch`. The core checks the allow-list, does with redirects what was asked, within that list, and limits size, time and number.
+    /// `fetch`. The core checks the allow-list, does with redirects what was asked, within that
+    /// list, and limits size, time and number.
     ///
     /// # Errors
-    /// [`Denied`](crate::ErrorKind::Denied) for a host that is not allowed and a redirect that may not be followed; else as
-    /// [`HttpClient`](super::HttpClient).
+    /// [`Denied`](crate::ErrorKind::Denied) for a host that is not allowed and a redirect that may
+    /// not be followed; else as [`HttpClient`](super::HttpClient).
     fn fetch(&self, request: HttpRequest, redirect: Redirect) -> LocalFuture<'_, Result<Fetched>>;
 
     /// `ctx.db(adapter).query(sql, params)`.
     ///
     /// # Errors
-    /// [`Configuration`](crate::ErrorKind::Configuration) for an unknown adapter; else as [`Connector`](super::Connector).
+    /// [`Configuration`](crate::ErrorKind::Configuration) for an unknown adapter; else as
+    /// [`Connector`](super::Connector).
     fn query<'a>(&'a self, adapter: &'a str, text: &'a str, params: Vec<Value>) -> LocalFuture<'a, Result<Rows>>;
 
     /// `ctx.cache.get(key)`: what was put there, unless it is gone.
     ///
     /// # Errors
-    /// [`Denied`](crate::ErrorKind::Denied) past a limit of the call. A failing cache is none: it has nothing.
+    /// [`Denied`](crate::ErrorKind::Denied) past a limit of the call. A failing cache is none: it
+    /// has nothing.
     fn cache_get<'a>(&'a self, _key: &'a str) -> LocalFuture<'a, Result<Option<Json>>> {
         Box::pin(async { Ok(None) })
     }
@@ -135,7 +143,8 @@ pub trait ScriptHost {
         Box::pin(async { Ok(()) })
     }
 
-    /// The names that have to be in `ctx.env`: reading one that is not there throws an error that names it.
+    /// The names that have to be in `ctx.env`: reading one that is not there throws an error that
+    /// names it.
     fn required_variables(&self) -> &[String] {
         &[]
     }
@@ -146,8 +155,8 @@ pub trait ScriptHost {
     /// `ctx.progress(done, total, message)`.
     fn progress(&self, done: f64, total: Option<f64>, message: Option<&str>);
 
-    /// `requireInput(requests)`: the answers by key, or `None` where some are missing. Then the engine ends the script with
-    /// [`Reply::InputRequired`].
+    /// `requireInput(requests)`: the answers by key, or `None` where some are missing. Then the
+    /// engine ends the script with [`Reply::InputRequired`].
     ///
     /// # Errors
     /// [`Syntax`](crate::ErrorKind::Syntax) for invalid requests.
@@ -185,7 +194,8 @@ pub enum Returned {
     Undefined,
     /// A JSON value.
     Value(Json),
-    /// A tagged object made with `success`, `error`, `required`, `toolError`, `response` or `anonymous` of `"millrace"`.
+    /// A tagged object made with `success`, `error`, `required`, `toolError`, `response` or
+    /// `anonymous` of `"millrace"`.
     Reply(Reply),
 }
 
@@ -194,9 +204,11 @@ pub enum Returned {
 pub enum Reply {
     /// `success(data)`
     Success(Json),
-    /// `response(data)`, with or without `build()`: `{ data?, content: [block], structured?, meta? }`. The core checks it.
+    /// `response(data)`, with or without `build()`:
+    /// `{ data?, content: [block], structured?, meta? }`. The core checks it.
     Content(Json),
-    /// `anonymous({ scopes?, roles? })` of an authentication plugin: a caller without a name, on purpose. The core checks the members.
+    /// `anonymous({ scopes?, roles? })` of an authentication plugin: a caller without a name, on
+    /// purpose. The core checks the members.
     Anonymous(Json),
     /// `requireInput(requests)` that must wait for its caller.
     InputRequired,
@@ -234,7 +246,8 @@ pub struct Thrown {
     pub message: String,
     /// The stack, for the log.
     pub stack: Option<String>,
-    /// What the outside said, where it was an error of the host: a database's own words. For the log.
+    /// What the outside said, where it was an error of the host: a database's own words. For the
+    /// log.
     pub cause: Option<Box<str>>,
     /// The tagged reply, where one was thrown instead of returned.
     pub reply: Option<Reply>,
@@ -245,7 +258,8 @@ pub struct Thrown {
 pub enum ScriptFault {
     /// It threw, or its promise was rejected, or it returned an error.
     Thrown(Thrown),
-    /// It left something behind that nothing waits for: a query, a request, a rejected promise. The engine says so, not the script.
+    /// It left something behind that nothing waits for: a query, a request, a rejected promise. The
+    /// engine says so, not the script.
     LeftBehind(Thrown),
     /// It used up a limit; the text names the limit, its value and the setting.
     Limit(String),
@@ -255,7 +269,8 @@ pub enum ScriptFault {
     TimedOut,
     /// The caller went away.
     Cancelled,
-    /// It returned something that is not JSON, see [`script_value`](super::script_value). The text says what and where.
+    /// It returned something that is not JSON, see [`script_value`](super::script_value). The text
+    /// says what and where.
     NotJson(String),
     /// Its promise can never settle: nothing is left that could settle it.
     NeverSettles,
@@ -265,8 +280,9 @@ pub enum ScriptFault {
 
 /// Runs the app's scripts.
 ///
-/// Nothing that one call does may be seen by another: globals, prototypes, module variables. The scripts of one call, which have the same
-/// [`Invocation::store`] and run one after the other, share all of these. The engine starts at its first use.
+/// Nothing that one call does may be seen by another: globals, prototypes, module variables. The
+/// scripts of one call, which have the same [`Invocation::store`] and run one after the other,
+/// share all of these. The engine starts at its first use.
 pub trait ScriptEngine {
     /// Calls an exported function and waits for its promise.
     ///
@@ -274,6 +290,7 @@ pub trait ScriptEngine {
     /// A [`ScriptFault`]; the next call on the same engine works whatever happened in this one.
     fn call<'a>(&'a self, invocation: Invocation<'a>) -> LocalFuture<'a, Result<Returned, ScriptFault>>;
 
-    /// Evaluates the scripts of an app. Called by hosts while nothing else is to be done; without it the first call waits for it.
+    /// Evaluates the scripts of an app. Called by hosts while nothing else is to be done; without
+    /// it the first call waits for it.
     fn prepare(&self, _scripts: &[Script]) {}
 }

@@ -7,7 +7,8 @@ use crate::app::Script;
 pub struct ScriptLoad {
     /// Why it cannot be loaded.
     pub fault: Option<LoadFault>,
-    /// A module waits at its top level for something that only the outside can give. So its modules run in each call.
+    /// A module waits at its top level for something that only the outside can give. So its modules
+    /// run in each call.
     pub awaits: bool,
     /// What modules took that is not the same at every time and place, each place once.
     pub took: Vec<TakenAtLoad>,
@@ -57,9 +58,10 @@ pub enum Ambient {
     Log,
 }
 
-/// Evaluates the modules of an app's scripts once, as the engine does that serves the app: without input and output, and with a clock and
-/// randomness that are not real.
+/// Evaluates the modules of an app's scripts once, as the engine does that serves the app: without
+/// input and output, and with a clock and randomness that are not real.
 pub trait ScriptLoader {
-    /// Loads scripts, in their order. There is an answer for each of them, in the same order, also behind one that failed.
+    /// Loads scripts, in their order. There is an answer for each of them, in the same order, also
+    /// behind one that failed.
     fn load(&self, scripts: &[Script]) -> Vec<ScriptLoad>;
 }

@@ -1,7 +1,8 @@
 //! What may cross between a script and the core, whatever the engine.
 //!
-//! An engine walks a value in its own way and asks here what becomes of each part. JSON would turn much of what a script can return into
-//! `{}` or `null`, or drop it: all of that is refused, by its type. The engine adds the place.
+//! An engine walks a value in its own way and asks here what becomes of each part. JSON would turn
+//! much of what a script can return into `{}` or `null`, or drop it: all of that is refused, by its
+//! type. The engine adds the place.
 //!
 //! | out of a script | becomes |
 //! |---|---|
@@ -35,10 +36,12 @@ pub const TO_NOTHING: &str = "has a `toJSON` that returned nothing";
 #[expect(clippy::cast_precision_loss, reason = "a double has it exactly")]
 const MAX_WHOLE: f64 = MAX_SAFE_INTEGER as f64;
 
-/// An object as an engine sees it, which is neither a list, nor a function, nor a reply, nor has a `toJSON`.
+/// An object as an engine sees it, which is neither a list, nor a function, nor a reply, nor has a
+/// `toJSON`.
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectLook<'a> {
-    /// What `Object.prototype.toString` puts after `object`: `Object`, `Map`, `Promise`. Of a primitive in an object, its type.
+    /// What `Object.prototype.toString` puts after `object`: `Object`, `Map`, `Promise`. Of a
+    /// primitive in an object, its type.
     pub tag: &'a str,
     /// The name of its class, where that is known.
     pub class: &'a str,
@@ -102,7 +105,8 @@ fn is_typed_array(tag: &str) -> bool {
     matches!(element, Some("Int" | "Uint" | "Float" | "BigInt" | "BigUint"))
 }
 
-/// A number that leaves a script. Whole ones up to ±(2^53 − 1) are integers: what is larger enters a script again as the number it was.
+/// A number that leaves a script. Whole ones up to ±(2^53 − 1) are integers: what is larger enters
+/// a script again as the number it was.
 ///
 /// # Errors
 /// What follows its place, of one that is not finite.
@@ -119,7 +123,8 @@ pub fn number(value: f64) -> Result<Json, &'static str> {
     }
 }
 
-/// A bigint that leaves a script, of which these are the digits: as [answers](crate::value::Value::json) have it.
+/// A bigint that leaves a script, of which these are the digits: as
+/// [answers](crate::value::Value::json) have it.
 #[must_use]
 pub fn integer(digits: &str) -> Json {
     match digits.parse::<i64>() {
@@ -137,7 +142,8 @@ pub fn exact_integer(digits: &str) -> Result<Json, &'static str> {
     signed.or_else(|_| digits.parse::<u64>().map(Json::from)).map_err(|_| "is an integer of more than 64 bits; pass the text of its digits")
 }
 
-/// What is wrong with an argument, as [`refused`] and the others say it of a result: one does not return it.
+/// What is wrong with an argument, as [`refused`] and the others say it of a result: one does not
+/// return it.
 #[must_use]
 pub fn in_an_argument(problem: &str) -> String {
     problem.replace("throw it, or return ", "pass ").replace("; return ", "; pass ")

@@ -53,7 +53,8 @@ pub struct Introspection<'a> {
     pub keep_s: u32,
 }
 
-/// Why a token is not accepted. The texts are for the log; they carry nothing of the token but its issuer, its audience and names in it.
+/// Why a token is not accepted. The texts are for the log; they carry nothing of the token but its
+/// issuer, its audience and names in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TokenRefusal {
     /// It is no token of this issuer: another policy may know it.
@@ -68,8 +69,9 @@ pub enum TokenRefusal {
 
 /// Verifies the signed tokens of issuers.
 ///
-/// An implementation gets the issuer's keys itself, keeps them for their lifetime and while the issuer does not answer, and asks the issuer
-/// so rarely that no caller can make it a burden. Where the issuer's server is asked about each token, that is at most a few at a time. It answers
+/// An implementation gets the issuer's keys itself, keeps them for their lifetime and while the
+/// issuer does not answer, and asks the issuer so rarely that no caller can make it a burden. Where
+/// the issuer's server is asked about each token, that is at most a few at a time. It answers
 /// before the deadline.
 pub trait TokenVerifier {
     /// The claims of a token that is good: signature, issuer, audience and times.
@@ -80,8 +82,8 @@ pub trait TokenVerifier {
     -> LocalFuture<'a, Result<Rc<Claims>, TokenRefusal>>;
 }
 
-/// The claim at a path: the one with the whole path as its name (`https://example.com/roles`), else dots lead into objects
-/// (`realm_access.roles`).
+/// The claim at a path: the one with the whole path as its name (`https://example.com/roles`), else
+/// dots lead into objects (`realm_access.roles`).
 #[must_use]
 pub fn claim_at<'c>(claims: &'c Claims, path: &str) -> Option<&'c Json> {
     if let Some(claim) = claims.get(path) {

@@ -9,9 +9,10 @@ use crate::{
 
 /// Statements that are carried out in order, and take effect together or not at all.
 ///
-/// A connector that can look at results in between asks for the [`values`](Self::values) of each step when those before it are done,
-/// [`takes`](Self::take) its result, and undoes everything where either fails. One that sends all steps at once is only given steps whose
-/// values are known, and lets the database check what is [expected](BoundStep::expect).
+/// A connector that can look at results in between asks for the [`values`](Self::values) of each
+/// step when those before it are done, [`takes`](Self::take) its result, and undoes everything
+/// where either fails. One that sends all steps at once is only given steps whose values are known,
+/// and lets the database check what is [expected](BoundStep::expect).
 #[derive(Clone, Copy, Debug)]
 pub struct BoundTransaction<'a> {
     /// The steps; at least one.
@@ -86,8 +87,8 @@ impl BoundTransaction<'_> {
     /// The values of a step, after `results` of all those before it.
     ///
     /// # Errors
-    /// [`Expectation`](ErrorKind::Expectation) where an earlier step did not return exactly one row, [`Syntax`](ErrorKind::Syntax) where it
-    /// returned no such column.
+    /// [`Expectation`](ErrorKind::Expectation) where an earlier step did not return exactly one
+    /// row, [`Syntax`](ErrorKind::Syntax) where it returned no such column.
     pub fn values(&self, place: usize, results: &[Rows]) -> Result<Vec<Value>> {
         let Some(step) = self.steps.get(place) else { return Ok(Vec::new()) };
         let value = |parameter: &Parameter| match parameter {
@@ -139,11 +140,12 @@ impl BoundTransaction<'_> {
         }
     }
 
-    /// Takes the result of the next step, and keeps of it what a later step or the result of all needs.
+    /// Takes the result of the next step, and keeps of it what a later step or the result of all
+    /// needs.
     ///
     /// # Errors
-    /// [`Expectation`](ErrorKind::Expectation) where it is not as expected, or a later step needs its only row and it has another number of
-    /// rows. Everything must be undone then.
+    /// [`Expectation`](ErrorKind::Expectation) where it is not as expected, or a later step needs
+    /// its only row and it has another number of rows. Everything must be undone then.
     pub fn take(&self, results: &mut Vec<Rows>, mut rows: Rows) -> Result<()> {
         let place = results.len();
         self.check(place, &rows)?;
@@ -174,7 +176,8 @@ impl BoundTransaction<'_> {
         })
     }
 
-    /// How many bytes the cells of kept results have: the results of all steps together are held to one limit.
+    /// How many bytes the cells of kept results have: the results of all steps together are held to
+    /// one limit.
     #[must_use]
     pub fn kept_bytes(results: &[Rows]) -> usize {
         results.iter().flat_map(|rows| rows.rows.iter().flatten()).map(Value::size).fold(0, usize::saturating_add)
@@ -202,7 +205,8 @@ impl BoundTransaction<'_> {
         }
     }
 
-    /// The result of all steps, of the results of each. Where none returns rows, it is how many all of them changed.
+    /// The result of all steps, of the results of each. Where none returns rows, it is how many all
+    /// of them changed.
     #[must_use]
     pub fn answer(&self, mut results: Vec<Rows>) -> Rows {
         let place = self.result.or_else(|| results.iter().rposition(|rows| !rows.columns.is_empty()));

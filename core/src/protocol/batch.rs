@@ -1,8 +1,10 @@
 //! Answers a batch of 2025-03-26 within limits of its own.
 //!
-//! The requests of a batch are answered one after another, and each answer waits for the last. So the batch as a whole has a deadline and
-//! a number of bytes, and so have all batches of an isolate together. What does not fit is answered with an error that says whether the
-//! request was carried out; once an answer did not fit, nothing after it is begun. Between two requests others have their turn.
+//! The requests of a batch are answered one after another, and each answer waits for the last. So
+//! the batch as a whole has a deadline and a number of bytes, and so have all batches of an isolate
+//! together. What does not fit is answered with an error that says whether the request was carried
+//! out; once an answer did not fit, nothing after it is begun. Between two requests others have
+//! their turn.
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 use serde_json::json;
@@ -19,10 +21,12 @@ use super::{
     runtime::{HeldBytes, Protocol},
 };
 
-/// All batches of an isolate that are not answered yet may hold as many bytes as this many batches of the greatest size.
+/// All batches of an isolate that are not answered yet may hold as many bytes as this many batches
+/// of the greatest size.
 const SHARE: usize = 2;
 
-/// After this time at the latest, in milliseconds, a batch lets others have their turn, where its calls wait for nothing.
+/// After this time at the latest, in milliseconds, a batch lets others have their turn, where its
+/// calls wait for nothing.
 const TURN_MS: u64 = 5;
 
 /// The code of a request that has no answer of its own: none of JSON-RPC's own fits.

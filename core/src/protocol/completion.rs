@@ -1,7 +1,8 @@
 //! `completion/complete`: the suggestions for an argument that begin with what was typed.
 //!
-//! They are the argument's list, then what its tool finds. The tool runs as in `tools/call`, so a caller whom it does not let in is
-//! refused; inputs that do not fit (yet: half a word is no order id) mean that there is nothing to suggest.
+//! They are the argument's list, then what its tool finds. The tool runs as in `tools/call`, so a
+//! caller whom it does not let in is refused; inputs that do not fit (yet: half a word is no order
+//! id) mean that there is nothing to suggest.
 
 use alloc::{
     collections::BTreeSet,
@@ -166,8 +167,8 @@ fn context(params: &mut Map<String, Json>) -> Result<Map<String, Json>, RpcError
     }
 }
 
-/// The suggestions in a tool's result: a list of texts, numbers or truth values, or with `field` a list of objects that have one.
-/// `None` where it is not a list.
+/// The suggestions in a tool's result: a list of texts, numbers or truth values, or with `field` a
+/// list of objects that have one. `None` where it is not a list.
 fn suggestions(result: &ToolResult, field: Option<&str>) -> Option<Vec<String>> {
     let parsed;
     let list = match (&result.structured, result.content.first()) {

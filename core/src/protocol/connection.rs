@@ -1,7 +1,8 @@
 //! A client whose messages come one after another over one channel: the transport
 //! [stdio](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio).
 //!
-//! There is no HTTP below it: no statuses, and no header fields with a message. What those carry comes from elsewhere:
+//! There is no HTTP below it: no statuses, and no header fields with a message. What those carry
+//! comes from elsewhere:
 //!
 //! | over HTTP | here |
 //! |---|---|
@@ -12,9 +13,9 @@
 //! | a client that disconnects | `notifications/cancelled` |
 //! | no requests to a legacy client | such requests, and the call goes on with their answers |
 //!
-//! The steps 6 to 11 of the ladder are the same, apart from the header fields, and so is everything after them. A connection keeps the
-//! revision, the level of `logging/setLevel` and which requests are on their way. It belongs to no endpoint: when an app is replaced, its
-//! connections go on.
+//! The steps 6 to 11 of the ladder are the same, apart from the header fields, and so is everything
+//! after them. A connection keeps the revision, the level of `logging/setLevel` and which requests
+//! are on their way. It belongs to no endpoint: when an app is replaced, its connections go on.
 
 use alloc::{collections::BTreeMap, rc::Rc, string::String, vec::Vec};
 use core::{
@@ -69,8 +70,9 @@ struct Question {
 }
 
 impl Connection {
-    /// A new connection. `headers` are seen by every call as if they had come with it. `lists_change` says that the app may be replaced, and
-    /// that whoever does it sends [`list_changes`](Self::list_changes).
+    /// A new connection. `headers` are seen by every call as if they had come with it.
+    /// `lists_change` says that the app may be replaced, and that whoever does it sends
+    /// [`list_changes`](Self::list_changes).
     #[must_use]
     pub fn new(headers: Headers, lists_change: bool) -> Self {
         let (version, log_level, declared) = Default::default();
@@ -81,7 +83,8 @@ impl Connection {
         Self(Rc::new(state))
     }
 
-    /// What the client agreed on since this was asked last, to go on with the connection elsewhere: [`restore`](Self::restore) takes it.
+    /// What the client agreed on since this was asked last, to go on with the connection elsewhere:
+    /// [`restore`](Self::restore) takes it.
     #[must_use]
     pub fn news(&self) -> Option<Vec<u8>> {
         self.0.is_news.take().then(|| self.agreed())
@@ -117,7 +120,8 @@ impl Connection {
         }));
     }
 
-    /// The notifications that the lists may be others now, for a client that was told that there are such: after the app was replaced.
+    /// The notifications that the lists may be others now, for a client that was told that there
+    /// are such: after the app was replaced.
     #[must_use]
     pub fn list_changes(&self) -> Vec<Vec<u8>> {
         let Some(declared) = self.0.declared.get().filter(|_| self.0.lists_change) else { return Vec::new() };
@@ -126,8 +130,8 @@ impl Connection {
         lists.map(|(list, _)| alloc::format!(r#"{{"jsonrpc":"2.0","method":"notifications/{list}/list_changed"}}"#).into_bytes()).collect()
     }
 
-    /// The answers to a message that was passed to an endpoint and that nobody will answer any more; `None` where it wants none.
-    /// `problem` says why, and what the client can do.
+    /// The answers to a message that was passed to an endpoint and that nobody will answer any
+    /// more; `None` where it wants none. `problem` says why, and what the client can do.
     #[must_use]
     pub fn unanswered(message: &[u8], problem: &str) -> Option<Vec<u8>> {
         let failure = RpcError::new(INTERNAL_ERROR, problem).with_data(json!({ "code": "UNANSWERED", "retryable": false }));
@@ -154,8 +158,8 @@ impl Connection {
         ["elicitation", "sampling", "roots"].iter().any(|kind| capabilities.contains_key(*kind)).then(|| capabilities.clone())
     }
 
-    /// Sends requests to the client, each a method and its parameters, and waits for its answers, however long that takes. They come under the
-    /// same keys.
+    /// Sends requests to the client, each a method and its parameters, and waits for its answers,
+    /// however long that takes. They come under the same keys.
     ///
     /// # Errors
     /// The client has no answer to one of them, or cancels the call.
@@ -248,15 +252,17 @@ impl Connection {
         cancels.iter().for_each(Cancel::trip);
     }
 
-    /// Whether a message can be one that cancels a request: most are not, and are not parsed for it. A longer one waits for its turn.
+    /// Whether a message can be one that cancels a request: most are not, and are not parsed for
+    /// it. A longer one waits for its turn.
     #[must_use]
     pub fn may_cancel(message: &[u8]) -> bool {
         const METHOD: &[u8] = b"notifications/cancelled";
         message.len() <= LONGEST_CANCELLATION && message.windows(METHOD.len()).any(|window| window == METHOD)
     }
 
-    /// Cancels what a message is about that has come and whose turn it is not yet, where it is one that cancels. Any other message is left for its turn,
-    /// and so is this one, which then has nothing more to do.
+    /// Cancels what a message is about that has come and whose turn it is not yet, where it is one
+    /// that cancels. Any other message is left for its turn, and so is this one, which then has
+    /// nothing more to do.
     pub fn cancelled_by(&self, message: &[u8]) {
         if Self::may_cancel(message)
             && let Ok(Payload::One(message)) = json_rpc::parse(message)

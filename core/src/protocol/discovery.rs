@@ -1,9 +1,10 @@
-//! How clients find out where to sign in: the metadata of the endpoint as a protected resource of OAuth
-//! ([RFC 9728](https://www.rfc-editor.org/rfc/rfc9728)), and the challenges that lead there
+//! How clients find out where to sign in: the metadata of the endpoint as a protected resource of
+//! OAuth ([RFC 9728](https://www.rfc-editor.org/rfc/rfc9728)), and the challenges that lead there
 //! ([RFC 6750, section 3](https://www.rfc-editor.org/rfc/rfc6750#section-3)).
 //!
-//! The metadata is public: every web page may read it. It is at the root of the server, and below it at the path of the endpoint and at that
-//! of its public URL, which a proxy may have made longer. An app without `server.resource` has none.
+//! The metadata is public: every web page may read it. It is at the root of the server, and below
+//! it at the path of the endpoint and at that of its public URL, which a proxy may have made
+//! longer. An app without `server.resource` has none.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -24,12 +25,15 @@ const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 const METHODS: &str = "GET, HEAD, OPTIONS";
 /// How long a client may keep the metadata.
 const CACHE_CONTROL: &str = "public, max-age=300";
-/// The most bytes of scopes in one challenge, so that the field stays shorter than what common clients read.
+/// The most bytes of scopes in one challenge, so that the field stays shorter than what common
+/// clients read.
 const MOST_SCOPE_BYTES: usize = 4096;
-/// The scope that asks for a refresh token: a client's own business, and never a requirement of a resource.
+/// The scope that asks for a refresh token: a client's own business, and never a requirement of a
+/// resource.
 const OFFLINE_ACCESS: &str = "offline_access";
 
-/// The answer to a request for the metadata; `None` for any other request, and where the app has none.
+/// The answer to a request for the metadata; `None` for any other request, and where the app has
+/// none.
 pub(super) fn answer(pipeline: &Pipeline, request: &Request) -> Option<Response> {
     // The endpoint is found with a slash at the end, and so is what is said of it.
     let below = request.path.strip_prefix(WELL_KNOWN)?;
@@ -135,7 +139,8 @@ fn filled(setting: &str, template: &EnvTemplate, env: &dyn Env, check: fn(&str) 
 /// What is wrong with a URL of `server.resource`.
 ///
 /// # Errors
-/// A clause: it is not the canonical URL of a resource ([RFC 8707, section 2](https://www.rfc-editor.org/rfc/rfc8707#section-2)).
+/// A clause: it is not the canonical URL of a resource ([RFC 8707, section
+/// 2](https://www.rfc-editor.org/rfc/rfc8707#section-2)).
 pub fn check_resource(text: &str) -> Result<(), &'static str> {
     check_issuer(text)?;
     if text.ends_with('/') { Err("ends with a slash") } else { Ok(()) }
@@ -144,7 +149,8 @@ pub fn check_resource(text: &str) -> Result<(), &'static str> {
 /// What is wrong with a URL of `server.authorization_servers`.
 ///
 /// # Errors
-/// A clause: it is not the identifier of an issuer ([RFC 8414, section 2](https://www.rfc-editor.org/rfc/rfc8414#section-2)).
+/// A clause: it is not the identifier of an issuer ([RFC 8414, section
+/// 2](https://www.rfc-editor.org/rfc/rfc8414#section-2)).
 pub fn check_issuer(text: &str) -> Result<(), &'static str> {
     if text.contains('?') {
         return Err("has a `?`");
@@ -169,7 +175,8 @@ pub fn check_issuer(text: &str) -> Result<(), &'static str> {
 }
 
 impl App {
-    /// What to tell the operator of a host where a variable of `server.resource` or `server.authorization_servers` is missing or wrong.
+    /// What to tell the operator of a host where a variable of `server.resource` or
+    /// `server.authorization_servers` is missing or wrong.
     #[must_use]
     pub fn sign_in_problem(&self, env: &dyn Env) -> Option<String> {
         let resource = self.authorization.resource.as_ref()?;
@@ -223,7 +230,8 @@ pub(super) fn challenge(pipeline: &Pipeline, request: &Request, refusal: &Refusa
 /// The member of `_meta` in which OpenAI's clients look for challenges.
 pub(super) const META_CHALLENGES: &str = "mcp/www_authenticate";
 
-/// A challenge as it is in a result, for clients that do not see HTTP: they sign in where it names an error, with a sentence for their user.
+/// A challenge as it is in a result, for clients that do not see HTTP: they sign in where it names
+/// an error, with a sentence for their user.
 pub(super) fn challenge_in_result(challenge: &str, refusal: &Refusal) -> String {
     let said = if matches!(refusal, Refusal::Forbidden(_)) { "This needs more rights than you granted." } else { "Sign in to use this." };
     let error = if challenge.contains(", error=\"") { "" } else { ", error=\"invalid_token\"" };

@@ -1,7 +1,8 @@
 //! Writes JSON-RPC replies, straight into bytes.
 //!
-//! This is the only place that knows how a result differs between the eras: [`ResultWriter`] adds `resultType`, the cache
-//! hints and the server's identity for the modern era, and never for the legacy one, whose strict clients refuse them.
+//! This is the only place that knows how a result differs between the eras: [`ResultWriter`] adds
+//! `resultType`, the cache hints and the server's identity for the modern era, and never for the
+//! legacy one, whose strict clients refuse them.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -14,7 +15,8 @@ use crate::{
     hidden::{reveal_json, visible},
 };
 
-/// How long a modern client may keep a list, in milliseconds: short, so that a changed app is seen within seconds.
+/// How long a modern client may keep a list, in milliseconds: short, so that a changed app is seen
+/// within seconds.
 const CACHE_TTL_MS: &str = "5000";
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
@@ -48,8 +50,8 @@ impl MessageReply {
     }
 }
 
-/// A JSON-RPC error object. It may have values of data in it, in which nothing is hidden. Without an id the member is left out, since MCP's
-/// schema forbids `null`.
+/// A JSON-RPC error object. It may have values of data in it, in which nothing is hidden. Without
+/// an id the member is left out, since MCP's schema forbids `null`.
 pub(super) fn error(id: Option<&Id>, failure: &RpcError) -> Vec<u8> {
     let mut out = Vec::with_capacity(160 + failure.message.len());
     out.extend_from_slice(br#"{"jsonrpc":"2.0","#);
@@ -105,8 +107,8 @@ impl<'a> ResultWriter<'a> {
         Self { out, era, server_info, empty: true }
     }
 
-    /// Makes room for a large member and for what follows it: a list of a megabyte is copied once, and not moved again for its last
-    /// bracket.
+    /// Makes room for a large member and for what follows it: a list of a megabyte is copied once,
+    /// and not moved again for its last bracket.
     pub(super) fn reserve(&mut self, bytes: usize) {
         self.out.reserve(bytes + 512);
     }
@@ -141,7 +143,8 @@ impl<'a> ResultWriter<'a> {
         }
     }
 
-    /// The cache hints of what a tool says: it may be something else the next time, and for the next caller.
+    /// The cache hints of what a tool says: it may be something else the next time, and for the
+    /// next caller.
     pub(super) fn not_cacheable(&mut self) {
         if self.era == Era::Modern {
             self.raw("ttlMs", "0");
@@ -200,7 +203,8 @@ pub(super) enum ServerDetail {
 }
 
 impl ServerDetail {
-    /// What `initialize` says to a client of a revision: what that has, since clients of the older ones may be strict.
+    /// What `initialize` says to a client of a revision: what that has, since clients of the older
+    /// ones may be strict.
     pub(super) fn of(revision: &str) -> Self {
         match revision {
             "2025-11-25" => Self::Full,
@@ -239,8 +243,8 @@ pub(super) fn server_info(app: &App, detail: ServerDetail) -> String {
 
 /// Appends a value as JSON.
 ///
-/// Writing cannot fail: what is written here has text keys and finite numbers. Were it to fail after all, `null` keeps the
-/// reply well-formed.
+/// Writing cannot fail: what is written here has text keys and finite numbers. Were it to fail
+/// after all, `null` keeps the reply well-formed.
 pub(super) fn json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
     match serde_json::to_vec(value) {
         Ok(text) => out.extend_from_slice(&text),
@@ -248,7 +252,8 @@ pub(super) fn json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
     }
 }
 
-/// Appends a string as JSON, without a copy in between: most of a reply is text, and `serde_json` has no writer without std.
+/// Appends a string as JSON, without a copy in between: most of a reply is text, and `serde_json`
+/// has no writer without std.
 pub(super) fn string(out: &mut Vec<u8>, text: &str) {
     out.reserve(text.len() + 2);
     out.push(b'"');

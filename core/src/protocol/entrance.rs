@@ -1,4 +1,5 @@
-//! Who may ask anything at all: the look at a caller before a request is answered, whatever it asks for.
+//! Who may ask anything at all: the look at a caller before a request is answered, whatever it asks
+//! for.
 //!
 //! | request over HTTP | `sign_in: per_tool` | `sign_in: required` |
 //! |---|---|---|
@@ -6,9 +7,10 @@
 //! | anything else, without a token or a key | answered | 401 |
 //! | anything else, with one that no plugin of the app accepts | 401 | 401 |
 //!
-//! Clients decide at the handshake whether there is anything to sign in to, and renew a token where it is refused: so both have to be there
-//! ([MCP, access token usage](https://modelcontextprotocol.io/specification/draft/basic/authorization)). Connections, which are not HTTP, have
-//! signed in otherwise or not at all: nothing is asked of them here.
+//! Clients decide at the handshake whether there is anything to sign in to, and renew a token where
+//! it is refused: so both have to be there ([MCP, access token
+//! usage](https://modelcontextprotocol.io/specification/draft/basic/authorization)). Connections,
+//! which are not HTTP, have signed in otherwise or not at all: nothing is asked of them here.
 
 use super::{
     encode::{CacheScope, MessageReply},
@@ -30,7 +32,8 @@ use crate::{
 };
 
 impl Protocol {
-    /// The response to a request that asks for nothing, or for nothing that can be understood, for those who are let in.
+    /// The response to a request that asks for nothing, or for nothing that can be understood, for
+    /// those who are let in.
     pub(super) async fn if_let_in(&self, request: &Request, id: Option<&Id>, response: Response) -> Response {
         self.enter(request, id).await.map_or_else(http::reply, |()| response)
     }
@@ -90,21 +93,21 @@ impl Exchange<'_> {
         !is_connected && self.app().authorization.sign_in == SignIn::Required
     }
 
-    /// Who may share an answer. `is_for_some`: it depends on its caller. Where nobody is let in without signing in, no answer is for
-    /// everybody.
+    /// Who may share an answer. `is_for_some`: it depends on its caller. Where nobody is let in
+    /// without signing in, no answer is for everybody.
     pub(super) fn cache_scope(&self, is_for_some: bool) -> CacheScope {
         let is_private = is_for_some || self.app().authorization.sign_in == SignIn::Required;
         if is_private { CacheScope::Private } else { CacheScope::Public }
     }
 
-    /// Whether a refused caller is answered with a result, in which its client may look for the challenge: one of a call, in an app that says
-    /// where to sign in.
+    /// Whether a refused caller is answered with a result, in which its client may look for the
+    /// challenge: one of a call, in an app that says where to sign in.
     pub(super) fn challenges_in_result(&self) -> bool {
         self.method == "tools/call" && self.is_over_http() && self.app().authorization.resource.is_some()
     }
 
-    /// Whether the client would not read that result with the status that belongs to it. A token that was refused is not among it: those are
-    /// renewed after the status.
+    /// Whether the client would not read that result with the status that belongs to it. A token
+    /// that was refused is not among it: those are renewed after the status.
     pub(super) fn reads_results_only(&self, refusal: &Refusal) -> bool {
         let headers = &self.request.headers;
         let was_refused = matches!(refusal, Refusal::Unauthorized) && headers.first("authorization").is_some();

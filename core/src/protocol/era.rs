@@ -1,6 +1,8 @@
-//! Which era a request belongs to, and whether its version is one that is served: steps 8 and 11 of the ladder.
+//! Which era a request belongs to, and whether its version is one that is served: steps 8 and 11 of
+//! the ladder.
 //!
-//! The message decides; header fields are compared with it. What several clients do otherwise, and what can mean one thing only, is served:
+//! The message decides; header fields are compared with it. What several clients do otherwise, and
+//! what can mean one thing only, is served:
 //!
 //! | request | is served as |
 //! |---|---|
@@ -8,9 +10,10 @@
 //! | `MCP-Protocol-Version` names the modern revision, and the message is one of the legacy era | 2025-11-25 |
 //! | a header field appears twice with the same value, or has it twice | as if it were there once |
 //!
-//! `Mcp-Method`, `Mcp-Name` and `Mcp-Param-*` may never say something else than the message, and are required where `MCP-Protocol-Version` says that
-//! the client knows them; see [`Mirrors`]. So whoever decides by a field before this server decides about the same call, and whoever relies on a field
-//! being there has to refuse the legacy era, which has none.
+//! `Mcp-Method`, `Mcp-Name` and `Mcp-Param-*` may never say something else than the message, and
+//! are required where `MCP-Protocol-Version` says that the client knows them; see [`Mirrors`]. So
+//! whoever decides by a field before this server decides about the same call, and whoever relies on
+//! a field being there has to refuse the legacy era, which has none.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -27,7 +30,8 @@ use crate::{Json, headers::Headers};
 
 /// The revision of the modern era.
 pub(super) const MODERN: &str = "2026-07-28";
-/// The revisions of the legacy era, newest first. The last one had another transport; clients still send its name over this one.
+/// The revisions of the legacy era, newest first. The last one had another transport; clients still
+/// send its name over this one.
 pub(super) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", BATCHING, "2024-11-05"];
 /// The revision with batches, and the one to assume for a legacy request that names none.
 const BATCHING: &str = "2025-03-26";
@@ -48,7 +52,8 @@ pub(super) enum Era {
 pub(super) enum Mirrors {
     /// They mean nothing: there are none, or the revision has none.
     Unread,
-    /// Those that are there have to equal the message. The client's transport is of a revision that has none, or it is known for leaving them out.
+    /// Those that are there have to equal the message. The client's transport is of a revision that
+    /// has none, or it is known for leaving them out.
     Sent,
     /// They have to be there and equal the message.
     All,
@@ -116,7 +121,8 @@ pub(super) fn select(call: &Call, headers: &Headers) -> Result<Selected, RpcErro
     }
 }
 
-/// The same for a message of a connection, which has no header fields: `negotiated` is what `initialize` gave.
+/// The same for a message of a connection, which has no header fields: `negotiated` is what
+/// `initialize` gave.
 pub(super) fn select_on_connection(call: &Call, negotiated: Option<&'static str>) -> Result<Selected, RpcError> {
     if claims_version(call) {
         return by_message(call, None);
@@ -130,8 +136,9 @@ fn claims_version(call: &Call) -> bool {
     call.params.meta().and_then(|meta| meta.get(META_VERSION)).is_some()
 }
 
-/// A message that names no revision, sent as one of the modern era. What the legacy era has as well is served as its newest revision: there are clients
-/// that agree on one with `initialize`, and then name the newest that they know themselves.
+/// A message that names no revision, sent as one of the modern era. What the legacy era has as well
+/// is served as its newest revision: there are clients that agree on one with `initialize`, and
+/// then name the newest that they know themselves.
 fn in_modern_field(call: &Call, headers: &Headers) -> Result<Selected, RpcError> {
     let is_modern = match (&call.params, call.params.meta()) {
         (Params::Wrong, _) => true,
@@ -151,7 +158,8 @@ pub(super) fn may_batch(headers: &Headers) -> bool {
     matches!(Named::of(headers), Named::Nothing | Named::One(BATCHING))
 }
 
-/// Whether a connection may send batches: its revision is the one that has them, or none is agreed on.
+/// Whether a connection may send batches: its revision is the one that has them, or none is agreed
+/// on.
 pub(super) fn may_batch_on_connection(negotiated: Option<&'static str>) -> bool {
     negotiated.is_none_or(|version| version == BATCHING)
 }
@@ -214,7 +222,8 @@ fn by_message(call: &Call, headers: Option<&Headers>) -> Result<Selected, RpcErr
         return Err(RpcError::http(400, HEADER_MISMATCH, "Header mismatch: `MCP-Protocol-Version` differs from `_meta`"));
     }
     let selected = selected?;
-    // The field says of which revision the transport is; where it names several, the strictest counts.
+    // The field says of which revision the transport is; where it names several, the strictest
+    // counts.
     let names_modern = versions(headers).any(|named| named == MODERN);
     let is_missing = versions(headers).next().is_none();
     if is_missing && selected.era == Era::Modern && !quirks::omits(&call.params, headers, VERSION_FIELD) {
@@ -230,7 +239,8 @@ fn by_message(call: &Call, headers: Option<&Headers>) -> Result<Selected, RpcErr
     Ok(Selected { mirrors, deviation, ..selected })
 }
 
-/// Step 11e. Gives back what is required of the further fields: less where a known client has left one of these out.
+/// Step 11e. Gives back what is required of the further fields: less where a known client has left
+/// one of these out.
 fn mirrored(call: &Call, headers: &Headers, required: Mirrors) -> Result<Mirrors, RpcError> {
     let member = match call.method.as_str() {
         "tools/call" | "prompts/get" => "name",

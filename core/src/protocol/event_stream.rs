@@ -11,8 +11,10 @@ use core::{
 use super::{encode::MessageReply, notifications::Outbox};
 use crate::{cancel::Cancel, ports::LocalFuture};
 
-/// The events of one call: server-sent events over HTTP, bare messages over a [`Connection`](super::Connection). The call goes on only while it is polled: it is the host's to poll it even where its client reads slowly.
-/// What nobody has taken yet is bounded: 256 KiB of notifications and the answer. Dropped before its end, it drops the call where it is;
+/// The events of one call: server-sent events over HTTP, bare messages over a
+/// [`Connection`](super::Connection). The call goes on only while it is polled: it is the host's to
+/// poll it even where its client reads slowly. What nobody has taken yet is bounded: 256 KiB of
+/// notifications and the answer. Dropped before its end, it drops the call where it is;
 /// [`finish`](Self::finish) lets it come to its end.
 pub struct EventStream {
     pub(super) outbox: Rc<Outbox>,
@@ -52,7 +54,8 @@ impl EventStream {
         }
     }
 
-    /// Says that the client disconnected, and waits for the end of the call, so that whatever observes it is told. Nobody gets its events.
+    /// Says that the client disconnected, and waits for the end of the call, so that whatever
+    /// observes it is told. Nobody gets its events.
     pub async fn finish(mut self) {
         self.cancel.trip();
         while self.next().await.is_some() {}

@@ -1,11 +1,12 @@
 //! Whether an answer is one JSON object or an event stream.
 //!
-//! A call starts as any other. Where it is over before it said anything, its answer is one JSON object; the first notification makes the
-//! response an event stream: the call's notifications, its answer, the end. Nothing else depends on time, so the same call gives the same
-//! bytes on a host that streams and on one that collects.
+//! A call starts as any other. Where it is over before it said anything, its answer is one JSON
+//! object; the first notification makes the response an event stream: the call's notifications, its
+//! answer, the end. Nothing else depends on time, so the same call gives the same bytes on a host
+//! that streams and on one that collects.
 //!
-//! Each event is `event: message`, one `data` line and an empty line; see the
-//! [Streamable HTTP transport](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports).
+//! Each event is `event: message`, one `data` line and an empty line; see the [Streamable HTTP
+//! transport](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports).
 
 use alloc::rc::Rc;
 use core::{future::poll_fn, task::Poll};

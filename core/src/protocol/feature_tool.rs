@@ -1,7 +1,9 @@
-//! Tools behind prompts, resources and completions: the call that such a tool gets, and what its failure becomes.
+//! Tools behind prompts, resources and completions: the call that such a tool gets, and what its
+//! failure becomes.
 //!
-//! The whole pipeline runs, authentication included. A failure is a JSON-RPC error, since there is no tool result that could carry
-//! it: a refused caller as in `tools/call`, inputs that do not fit −32602, everything else −32603; `data` has the fault's fields.
+//! The whole pipeline runs, authentication included. A failure is a JSON-RPC error, since there is
+//! no tool result that could carry it: a refused caller as in `tools/call`, inputs that do not fit
+//! −32602, everything else −32603; `data` has the fault's fields.
 
 use alloc::string::String;
 
@@ -42,7 +44,8 @@ impl Exchange<'_> {
         self.fetch(used.tool, inputs, rounds, operation).await
     }
 
-    /// Runs a tool whose result becomes part of an answer; it may be that the tool asks its caller first.
+    /// Runs a tool whose result becomes part of an answer; it may be that the tool asks its caller
+    /// first.
     pub(super) async fn fetch(
         &self,
         tool: u32,

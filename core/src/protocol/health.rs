@@ -16,7 +16,8 @@ pub(super) fn live(request: &Request) -> Response {
     http::read_only(request).unwrap_or_else(|| http::json(200, br#"{"status":"ok"}"#.to_vec()))
 }
 
-/// Every adapter answers: 200; else 503. An adapter that does not is named with the kind of its error and nothing else.
+/// Every adapter answers: 200; else 503. An adapter that does not is named with the kind of its
+/// error and nothing else.
 pub(super) async fn ready(request: &Request, pipeline: &Pipeline) -> Response {
     if let Some(refused) = http::read_only(request) {
         return refused;

@@ -73,7 +73,8 @@ impl Authority {
     }
 }
 
-/// Lets a request in, or not: the size of its header, `Host` and `Origin`. Gives back the allowed origin, as it was sent.
+/// Lets a request in, or not: the size of its header, `Host` and `Origin`. Gives back the allowed
+/// origin, as it was sent.
 pub(super) fn admit<'r>(request: &'r Request, origins: &[Origin], hosts: &[String]) -> Result<Option<&'r str>, RpcError> {
     let headers = &request.headers;
     let host = admit_host(request, hosts)?;
@@ -102,8 +103,8 @@ fn admit_host(request: &Request, hosts: &[String]) -> Result<Option<Authority>, 
     request.checks_host.then(|| known_host(headers, hosts)).transpose()
 }
 
-/// `Host` as a public name of the server: one of `hosts`, or the loopback where a machine serves itself. As a URL's host and port, in lower
-/// case, with whether it is the loopback.
+/// `Host` as a public name of the server: one of `hosts`, or the loopback where a machine serves
+/// itself. As a URL's host and port, in lower case, with whether it is the loopback.
 pub(super) fn public_host(request: &Request, hosts: &[String]) -> Option<(String, bool)> {
     let host = request.headers.only("host").ok().flatten().and_then(Authority::parse)?;
     let is_listed = hosts.iter().filter_map(|known| Authority::parse(known)).any(|known| host.is(&known));
@@ -173,7 +174,8 @@ fn is_json(headers: &Headers) -> bool {
         && headers.all("content-encoding").all(|coding| coding.trim().eq_ignore_ascii_case("identity"))
 }
 
-/// Whether the most specific range of `Accept` that covers JSON has a weight. No field, or an empty one, accepts all.
+/// Whether the most specific range of `Accept` that covers JSON has a weight. No field, or an empty
+/// one, accepts all.
 fn accepts_json(headers: &Headers) -> bool {
     let mut best: Option<(usize, bool)> = None;
     let mut ranges = 0;

@@ -1,7 +1,8 @@
-//! Reads JSON-RPC messages: bytes in, [`Payload`] out, in one pass and without copying a value twice.
+//! Reads JSON-RPC messages: bytes in, [`Payload`] out, in one pass and without copying a value
+//! twice.
 //!
-//! A message is read leniently first and judged after (`Message::into_call`): text that is not JSON and JSON that is not a message
-//! have different answers, and the second should echo the id.
+//! A message is read leniently first and judged after (`Message::into_call`): text that is not JSON
+//! and JSON that is not a message have different answers, and the second should echo the id.
 
 use alloc::{
     boxed::Box,
@@ -120,7 +121,8 @@ pub(super) struct InvalidMessage {
     pub(super) failure: RpcError,
 }
 
-/// Puts back the ids that the parser could not hold. The text is valid JSON, and the messages are what it says.
+/// Puts back the ids that the parser could not hold. The text is valid JSON, and the messages are
+/// what it says.
 fn restore_ids<'m>(text: &str, messages: impl Iterator<Item = &'m mut Message>) {
     let mut numbers: Option<Vec<(usize, &str)>> = None;
     for (index, message) in messages.enumerate().filter(|(_, message)| message.inexact_id) {

@@ -1,7 +1,7 @@
 //! The lists: written once, when they are first asked for, and copied from then on.
 //!
-//! The order is the app's, so every page is the same bytes every time. Cursors are opaque, and known by comparison only: nothing
-//! that a caller sends is decoded.
+//! The order is the app's, so every page is the same bytes every time. Cursors are opaque, and
+//! known by comparison only: nothing that a caller sends is decoded.
 
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 use core::cell::OnceCell;
@@ -164,8 +164,8 @@ pub(super) fn is_template(resource: &Resource) -> bool {
     !resource.uri.variables.is_empty()
 }
 
-/// How many bytes the entries of `tools/list` have in all its pages, for clients of the modern era and for those of the legacy one, each with
-/// the newest revision of the era.
+/// How many bytes the entries of `tools/list` have in all its pages, for clients of the modern era
+/// and for those of the legacy one, each with the newest revision of the era.
 #[must_use]
 pub fn tools_list_bytes(app: &App) -> [(&'static str, usize); 2] {
     let lists = Lists::default();
@@ -193,8 +193,8 @@ fn legacy_tools(app: &App) -> Option<List> {
     })
 }
 
-/// In the legacy era `structuredContent` is an object, and so is what `outputSchema` describes: any other schema becomes the
-/// member `result` of one. `None` where the descriptor can stay as it is.
+/// In the legacy era `structuredContent` is an object, and so is what `outputSchema` describes: any
+/// other schema becomes the member `result` of one. `None` where the descriptor can stay as it is.
 fn wrap_output_schema(descriptor: &str) -> Option<String> {
     if !descriptor.contains("\"outputSchema\"") {
         return None;

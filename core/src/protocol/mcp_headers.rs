@@ -1,9 +1,12 @@
-//! The header fields that mirror a modern request's body: `MCP-Protocol-Version`, `Mcp-Method`, `Mcp-Name`, `Mcp-Param-*`.
+//! The header fields that mirror a modern request's body: `MCP-Protocol-Version`, `Mcp-Method`,
+//! `Mcp-Name`, `Mcp-Param-*`.
 //!
-//! Gateways route by them; the body is the truth. So a field that says something else than the body is refused, and so is one that appears twice
-//! with different values; nothing is ever decided by a field alone. The same value twice, in two fields or joined in one, says what it says once.
+//! Gateways route by them; the body is the truth. So a field that says something else than the body
+//! is refused, and so is one that appears twice with different values; nothing is ever decided by a
+//! field alone. The same value twice, in two fields or joined in one, says what it says once.
 //!
-//! A value that a header field cannot carry is sent as `=?base64?…?=`, in the standard alphabet and with padding.
+//! A value that a header field cannot carry is sent as `=?base64?…?=`, in the standard alphabet and
+//! with padding.
 
 use alloc::{
     borrow::Cow,
@@ -34,7 +37,8 @@ pub(super) fn versions(headers: &Headers) -> impl Iterator<Item = &str> {
     headers.all(VERSION_FIELD).flat_map(|value| value.split(',')).map(|version| version.trim_matches([' ', '\t']))
 }
 
-/// Checks one field against what the body says; `None` where the body says nothing. Says whether the field is there.
+/// Checks one field against what the body says; `None` where the body says nothing. Says whether
+/// the field is there.
 pub(super) fn mirror(headers: &Headers, field: &str, body: Option<&str>, encoded: bool) -> Result<bool, RpcError> {
     let (value, body) = match (only(headers, field)?, body) {
         (None, _) => return Ok(false),
@@ -52,7 +56,8 @@ fn says(field: &str, value: &str, text: &str) -> Result<bool, RpcError> {
     Ok(decode(field, value)? == text || (!value.starts_with(ENCODED) && is_repeated(value, text)))
 }
 
-/// Whether a value is a text, or the text several times with commas between, as a proxy joins fields of one name.
+/// Whether a value is a text, or the text several times with commas between, as a proxy joins
+/// fields of one name.
 fn is_repeated(value: &str, text: &str) -> bool {
     let mut rest = value;
     while let Some(after) = rest.strip_prefix(text) {
@@ -65,7 +70,8 @@ fn is_repeated(value: &str, text: &str) -> bool {
     false
 }
 
-/// Checks the `Mcp-Param-*` fields of a tool. Fields that belong to no input are ignored; `may_omit` says which ones may be missing.
+/// Checks the `Mcp-Param-*` fields of a tool. Fields that belong to no input are ignored;
+/// `may_omit` says which ones may be missing.
 pub(super) fn params(
     headers: &Headers,
     inputs: &[Input],
@@ -124,7 +130,8 @@ fn same_number(text: &str, number: &Number) -> bool {
     exact && number.as_f64() == Some(parsed)
 }
 
-/// Of two different values, one at least is not the body's. Some hosts join them before they arrive, so they are told of like one that differs.
+/// Of two different values, one at least is not the body's. Some hosts join them before they
+/// arrive, so they are told of like one that differs.
 fn only<'h>(headers: &'h Headers, field: &str) -> Result<Option<&'h str>, RpcError> {
     headers.same(field).map_err(|Repeated| mismatch(field, "differs from the body"))
 }

@@ -26,8 +26,9 @@ use crate::{Json, cancel::Cancel, pipeline::InputRequired};
 const MOST_ROUNDS: usize = 16;
 
 impl Protocol {
-    /// Answers one message of a connection: one message, an array of them, a stream of them, or nothing. No message has a line feed.
-    /// `cancel` is tripped where the client cancels the request; then nothing may be sent for it any more.
+    /// Answers one message of a connection: one message, an array of them, a stream of them, or
+    /// nothing. No message has a line feed. `cancel` is tripped where the client cancels the
+    /// request; then nothing may be sent for it any more.
     pub(crate) async fn message(self: &Rc<Self>, connection: &Connection, body: Body, cancel: Cancel) -> ResponseBody {
         let is_awaited = |message: &Message| message.is_answer() && matches!(&body, Body::Whole(bytes) if connection.answer(bytes));
         let reply = match http::within_limit(&body, self.pipeline.app().server.body_limit as usize).and_then(json_rpc::parse) {
@@ -94,7 +95,8 @@ impl Protocol {
         events::run(Box::pin(work), outbox, cancel).await.map(Some).map_err(|events| Box::new(ResponseBody::Events(events)))
     }
 
-    /// Answers a request of a legacy client that can be asked: in rounds, as a modern client would, with the connection in its place.
+    /// Answers a request of a legacy client that can be asked: in rounds, as a modern client would,
+    /// with the connection in its place.
     async fn dispatch_asking(
         &self,
         request: &Request,

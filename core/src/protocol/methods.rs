@@ -56,8 +56,9 @@ impl Method {
             "server/discover" => (Self::Discover, era == Era::Modern),
             "initialize" => (Self::Initialize, era == Era::Legacy),
             "ping" => (Self::Ping, era == Era::Legacy),
-            // Over HTTP a level cannot be kept without a session: it is taken, and what is logged stays within the request's own stream.
-            // Resources never change, so every subscription is kept. Some legacy clients ask for both without looking at the capabilities.
+            // Over HTTP a level cannot be kept without a session: it is taken, and what is logged
+            // stays within the request's own stream. Resources never change, so every subscription
+            // is kept. Some legacy clients ask for both without looking at the capabilities.
             "logging/setLevel" => (Self::SetLevel, era == Era::Legacy),
             "resources/subscribe" | "resources/unsubscribe" => (Self::Subscribe, era == Era::Legacy && features.resources),
             _ => return None,
@@ -93,7 +94,8 @@ impl Exchange<'_> {
         };
         let of_caller;
         let app = self.app();
-        // File names and digests of a skill are for those who may read it, whatever `tools.visible` says of lists.
+        // File names and digests of a skill are for those who may read it, whatever `tools.visible`
+        // says of lists.
         let has_secrets = kind == Kind::Skills && app.skills.iter().any(|skill| app.is_protected(skill));
         let (list, is_for_some) = if has_secrets || app.authorization.lists_callable {
             of_caller = match entered {
@@ -167,7 +169,8 @@ impl Exchange<'_> {
         let has_own = self.has_own_auth(params);
         let entered = if has_own { None } else { self.enter().await? };
         let answer = self.answer_to(params, entered.as_ref()).await;
-        // What is wrong with a call is for those who may call: with its parameters, or with the inputs of `execute`.
+        // What is wrong with a call is for those who may call: with its parameters, or with the
+        // inputs of `execute`.
         if has_own && !self.was_asked.get() { self.enter().await.and(answer) } else { answer }
     }
 
@@ -238,7 +241,8 @@ impl Exchange<'_> {
     }
 
     fn discover(&self) -> alloc::vec::Vec<u8> {
-        // Here clients look for the server itself; with every other result, icons would be a burden.
+        // Here clients look for the server itself; with every other result, icons would be a
+        // burden.
         let server = server_info(self.app(), ServerDetail::Full);
         let mut result = ResultWriter::new(self.id, self.selected.era, &server);
         result.member("supportedVersions", &LISTED);

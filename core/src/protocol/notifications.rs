@@ -1,12 +1,17 @@
-//! What a call says before its result: `notifications/progress` and `notifications/message`, held for the one who reads them.
+//! What a call says before its result: `notifications/progress` and `notifications/message`, held
+//! for the one who reads them.
 //!
-//! An [`Outbox`] is made for a `tools/call` whose tool runs a script and whose caller both accepts an event stream, as every connection
-//! does, and wants to hear something: it sent a `progressToken`, it named a log level (modern), or it is of the legacy era, where log lines from `info` on are
-//! sent. What goes in are a script's `ctx.progress` and `ctx.log`; what comes out are server-sent events or bare messages, in order.
+//! An [`Outbox`] is made for a `tools/call` whose tool runs a script and whose caller both accepts
+//! an event stream, as every connection does, and wants to hear something: it sent a
+//! `progressToken`, it named a log level (modern), or it is of the legacy era, where log lines from
+//! `info` on are sent. What goes in are a script's `ctx.progress` and `ctx.log`; what comes out are
+//! server-sent events or bare messages, in order.
 //!
-//! Progress must rise: what does not is left out. A script can say more than anybody reads, so number and size are bounded; what is
-//! beyond is left out, too, and a debug line says so once. See the specification's pages on
-//! [progress](https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress) and
+//! Progress must rise: what does not is left out. A script can say more than anybody reads, so
+//! number and size are bounded; what is beyond is left out, too, and a debug line says so once. See
+//! the specification's pages on
+//! [progress](https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress)
+//! and
 //! [logging](https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging).
 
 use alloc::{
@@ -39,7 +44,8 @@ const MAX_NOTIFICATIONS: usize = 1000;
 const MAX_BYTES: usize = 256 << 10;
 /// The most bytes of one text in a notification; a longer one is cut.
 const MAX_TEXT: usize = 8 << 10;
-/// The legacy level where none was asked for. Over HTTP none can be: there is no session to keep it in.
+/// The legacy level where none was asked for. Over HTTP none can be: there is no session to keep it
+/// in.
 const LEGACY_LEVEL: usize = 1;
 
 /// The notifications of one call.

@@ -1,6 +1,7 @@
 //! `prompts/get`: the messages of a prompt, its arguments filled in, its tools run.
 //!
-//! A message of a tool becomes one message for each content block of the tool's result, since a message has one block.
+//! A message of a tool becomes one message for each content block of the tool's result, since a
+//! message has one block.
 
 use alloc::{format, string::String, vec::Vec};
 

@@ -1,8 +1,10 @@
 //! What clients do other than the specification says, and what is made of it.
 //!
-//! What every client is forgiven is in `era.rs`. What only a known client is forgiven is [`QUIRKS`]: the official conformance suite demands that
-//! these requests are refused. A client says who it is in its messages, so anybody can say so: nothing may be forgiven that would let a caller do
-//! what it could not do as a client of an earlier revision, which has none of these header fields.
+//! What every client is forgiven is in `era.rs`. What only a known client is forgiven is
+//! [`QUIRKS`]: the official conformance suite demands that these requests are refused. A client
+//! says who it is in its messages, so anybody can say so: nothing may be forgiven that would let a
+//! caller do what it could not do as a client of an earlier revision, which has none of these
+//! header fields.
 
 use alloc::{string::String, vec::Vec};
 use core::cell::RefCell;
@@ -14,7 +16,8 @@ use super::{
 };
 use crate::{Json, headers::Headers};
 
-/// The most clients whose deviations are logged, for each isolate. A name is a caller's own, so the list may not grow without end.
+/// The most clients whose deviations are logged, for each isolate. A name is a caller's own, so the
+/// list may not grow without end.
 const MOST_LOGGED: usize = 32;
 /// The most characters of a client's name that are kept.
 const MOST_NAME: usize = 64;
@@ -32,13 +35,15 @@ pub struct Quirk {
     pub since: &'static str,
 }
 
-/// The clients that are known for a quirk. Each has a case in `tests/cases/handshakes`, which a test looks for.
+/// The clients that are known for a quirk. Each has a case in `tests/cases/handshakes`, which a
+/// test looks for.
 pub const QUIRKS: &[Quirk] = &[
     Quirk { client: "claude-code", omits: FIELDS, source: "zoedsoupe/anubis-mcp#295", since: "2026-09-04" },
     Quirk { client: "claude-ai", omits: FIELDS, source: "anthropics/claude-code#93290", since: "2026-09-10" },
     Quirk { client: "Anthropic/ClaudeAI", omits: FIELDS, source: "anthropics/claude-code#93290", since: "2026-09-10" },
     Quirk { client: "Claude-User", omits: FIELDS, source: "anthropics/claude-ai-mcp#70", since: "2026-02-27" },
-    // A session that has not listed a tool does not know which of its arguments are header fields, too.
+    // A session that has not listed a tool does not know which of its arguments are header fields,
+    // too.
     Quirk { client: "mcp", omits: &["mcp-param-"], source: "modelcontextprotocol/python-sdk#3483", since: "2026-09-09" },
 ];
 
@@ -55,8 +60,8 @@ pub(super) fn omits(params: &Params, headers: &Headers, field: &str) -> bool {
     names.into_iter().flatten().any(|name| QUIRKS.iter().any(|quirk| is_of(name, quirk)))
 }
 
-/// Clients that sign in by what a result says, and take any other status for a failure of the server: the product in `User-Agent`, and where
-/// that is said.
+/// Clients that sign in by what a result says, and take any other status for a failure of the
+/// server: the product in `User-Agent`, and where that is said.
 const READ_RESULTS_ONLY: &[(&str, &str)] = &[("openai-mcp", "developers.openai.com/apps-sdk/build/auth")];
 
 /// Whether the client of a request is known for reading nothing but results.

@@ -15,15 +15,18 @@ pub struct Request {
     pub headers: Headers,
     /// The body.
     pub body: Body,
-    /// When the host will end the request, in milliseconds since the Unix epoch; `None` where it sets no limit.
+    /// When the host will end the request, in milliseconds since the Unix epoch; `None` where it
+    /// sets no limit.
     pub deadline_ms: Option<u64>,
     /// Tripped when the client goes away.
     pub cancel: Cancel,
-    /// Whom the platform has let in, as it says; `None` where nothing before this host looks at callers.
+    /// Whom the platform has let in, as it says; `None` where nothing before this host looks at
+    /// callers.
     pub platform_caller: Option<PlatformCaller>,
     /// Whether the `Host` field must name the loopback or one of `server.hosts` (DNS rebinding).
     pub checks_host: bool,
-    /// Whether the host itself did TLS for this request. A page of this server then has an origin with `https`, on the loopback, too.
+    /// Whether the host itself did TLS for this request. A page of this server then has an origin
+    /// with `https`, on the loopback, too.
     pub is_tls: bool,
 }
 

@@ -1,4 +1,5 @@
-//! The caller's span, and the id of a request in logs, in `ctx.request.id` and in the messages of internal failures.
+//! The caller's span, and the id of a request in logs, in `ctx.request.id` and in the messages of
+//! internal failures.
 
 use alloc::string::String;
 
@@ -47,8 +48,9 @@ pub(super) fn of(trace: &TraceContext, random: &dyn Random) -> String {
     hex::encode(&bytes)
 }
 
-/// The trace id of a valid `traceparent` (<https://www.w3.org/TR/trace-context/#traceparent-header>). A later version may have
-/// further parts.
+/// The trace id of a valid `traceparent`
+/// (<https://www.w3.org/TR/trace-context/#traceparent-header>). A later version may have further
+/// parts.
 fn trace_id(traceparent: &str) -> Option<&str> {
     let mut parts = traceparent.split('-');
     let (version, trace, parent, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);

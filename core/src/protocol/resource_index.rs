@@ -1,4 +1,5 @@
-//! From a URI to its resource: the index of URIs and templates, and the match of a URI against a template.
+//! From a URI to its resource: the index of URIs and templates, and the match of a URI against a
+//! template.
 
 use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
 use core::{cell::OnceCell, cmp::Reverse};
@@ -17,7 +18,8 @@ pub(super) struct Index(OnceCell<ResourceIndex>);
 struct ResourceIndex {
     /// Places in [`App::resources`] by URI.
     exact: BTreeMap<String, usize>,
-    /// Places of templates, those with the longest literal text first; the app's order among equals.
+    /// Places of templates, those with the longest literal text first; the app's order among
+    /// equals.
     templates: Vec<usize>,
 }
 
@@ -78,9 +80,10 @@ pub fn fits(pattern: &UriPattern, uri: &str) -> bool {
 
 /// The values of a template's variables, percent-decoded; `None` where the URI does not fit.
 ///
-/// A value has at least one character and, apart from that of `{+path}`, none of `/?#`: simple expansion (RFC 6570, section 3.2.2)
-/// never writes those. So the first occurrence of the text after a variable is the right one, and nothing has to be tried twice.
-/// What stands after `{+path}` is found from the end in the same way; it takes what is left between.
+/// A value has at least one character and, apart from that of `{+path}`, none of `/?#`: simple
+/// expansion (RFC 6570, section 3.2.2) never writes those. So the first occurrence of the text
+/// after a variable is the right one, and nothing has to be tried twice. What stands after
+/// `{+path}` is found from the end in the same way; it takes what is left between.
 fn variables<'p>(pattern: &'p UriPattern, uri: &str) -> Option<Vec<(&'p str, String)>> {
     let (first, after) = pattern.literals.split_first()?;
     let (last, between) = after.split_last()?;
@@ -113,14 +116,16 @@ fn variables<'p>(pattern: &'p UriPattern, uri: &str) -> Option<Vec<(&'p str, Str
     pattern.variables.iter().zip(values).enumerate().map(decoded).collect()
 }
 
-/// What comes before and after the first occurrence of a literal that leaves at least one character before it.
+/// What comes before and after the first occurrence of a literal that leaves at least one character
+/// before it.
 fn split_first<'t>(text: &'t str, literal: &str) -> Option<(&'t str, &'t str)> {
     let start = text.chars().next()?.len_utf8();
     let at = start + text[start..].find(literal)?;
     Some((&text[..at], &text[at + literal.len()..]))
 }
 
-/// What comes before and after the last occurrence of a literal that leaves at least one character after it.
+/// What comes before and after the last occurrence of a literal that leaves at least one character
+/// after it.
 fn split_last<'t>(text: &'t str, literal: &str) -> Option<(&'t str, &'t str)> {
     let end = text.len() - text.chars().next_back()?.len_utf8();
     let at = text[..end].rfind(literal)?;

@@ -1,6 +1,8 @@
-//! `resources/read`: finds a resource by its URI, or a template that the URI fits, and writes what it says, or what its tool says.
+//! `resources/read`: finds a resource by its URI, or a template that the URI fits, and writes what
+//! it says, or what its tool says.
 //!
-//! A tool that fails with the code `NOT_FOUND` (`errors.on`, `toolError`) means that there is no such resource.
+//! A tool that fails with the code `NOT_FOUND` (`errors.on`, `toolError`) means that there is no
+//! such resource.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -74,7 +76,8 @@ impl Exchange<'_> {
         Ok(result.finish())
     }
 
-    /// `resources/subscribe` and `resources/unsubscribe` of the legacy era: resources do not change while a bundle is served.
+    /// `resources/subscribe` and `resources/unsubscribe` of the legacy era: resources do not change
+    /// while a bundle is served.
     pub(super) fn subscribe(&self, params: &mut Map<String, Json>) -> Result<Vec<u8>, RpcError> {
         let uri = text(params, "uri")?;
         self.find_resource(&uri)?;

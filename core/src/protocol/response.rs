@@ -21,7 +21,8 @@ pub struct Response {
 pub enum ResponseBody {
     /// All of it.
     Whole(Vec<u8>),
-    /// Server-sent events. A host that can stream sends each as it comes; any other [collects](Self::collect) them.
+    /// Server-sent events. A host that can stream sends each as it comes; any other
+    /// [collects](Self::collect) them.
     Events(EventStream),
 }
 

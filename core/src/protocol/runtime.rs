@@ -16,8 +16,8 @@ use crate::pipeline::Pipeline;
 /// How many bytes of answers the unfinished batches of an isolate hold.
 pub(super) type HeldBytes = Rc<Cell<usize>>;
 
-/// An app and its pipeline behind the protocol, with what is kept between requests: what was made of the app, a count of bytes,
-/// and the names of a few clients; nothing else of a request.
+/// An app and its pipeline behind the protocol, with what is kept between requests: what was made
+/// of the app, a count of bytes, and the names of a few clients; nothing else of a request.
 pub(crate) struct Protocol {
     pub(crate) pipeline: Pipeline,
     pub(super) origins: Vec<Origin>,

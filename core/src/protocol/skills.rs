@@ -1,6 +1,7 @@
 //! `skills/get` and `resources/directory/read` of the [extension for
-//! skills](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx): what the bundler wrote of a skill and of
-//! its folders. Its files are resources, and `skills/list` is a list as any other.
+//! skills](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx):
+//! what the bundler wrote of a skill and of its folders. Its files are resources, and `skills/list`
+//! is a list as any other.
 
 use alloc::{string::String, vec::Vec};
 
@@ -27,7 +28,8 @@ impl Exchange<'_> {
         Ok(result.finish())
     }
 
-    /// `resources/directory/read`. A skill has fewer files than a page has entries, so there is one page.
+    /// `resources/directory/read`. A skill has fewer files than a page has entries, so there is one
+    /// page.
     pub(super) async fn read_directory(&self, params: &mut Map<String, Json>) -> Result<Vec<u8>, RpcError> {
         let uri = text(params, "uri")?;
         let mut folders = self.app().skills.iter().flat_map(|skill| skill.folders.iter().map(move |folder| (skill, folder)));

@@ -13,7 +13,8 @@ pub(super) fn frame(message: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Whether `Accept` names event streams outright. A range such as `*/*` does not say that the client can read one.
+/// Whether `Accept` names event streams outright. A range such as `*/*` does not say that the
+/// client can read one.
 pub(super) fn accepts_events(headers: &Headers) -> bool {
     let mut ranges = headers.all("accept").flat_map(|value| value.split(','));
     ranges.any(|range| {

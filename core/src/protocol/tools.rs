@@ -1,4 +1,5 @@
-//! `tools/call`: from the request's parameters to the pipeline, and from its result or fault to the reply.
+//! `tools/call`: from the request's parameters to the pipeline, and from its result or fault to the
+//! reply.
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
 
@@ -76,9 +77,9 @@ fn rounds(params: &Map<String, Json>, may_ask: bool) -> Result<Rounds<'_>, RpcEr
 }
 
 impl Exchange<'_> {
-    /// The structured content as this request gets it, and whether it is the member `result` of an object. Revisions before 2025-06-18 have
-    /// none.
-    /// `execute` advertises no output of its own, so nobody needs a second copy of what it says in text.
+    /// The structured content as this request gets it, and whether it is the member `result` of an
+    /// object. Revisions before 2025-06-18 have none. `execute` advertises no output of its own, so
+    /// nobody needs a second copy of what it says in text.
     fn structured<'r>(&self, name: &str, result: &'r ToolResult) -> Option<(&'r Json, bool)> {
         let structured = result.structured.as_ref().filter(|_| self.selected.version >= "2025-06-18")?;
         let pipeline = &self.protocol.pipeline;
@@ -91,7 +92,8 @@ impl Exchange<'_> {
         Some((structured, wraps))
     }
 
-    /// What a request that runs `tools` tools says of rounds. Only a single one can ask: a state belongs to one call.
+    /// What a request that runs `tools` tools says of rounds. Only a single one can ask: a state
+    /// belongs to one call.
     pub(super) fn rounds<'p>(&self, params: &'p Map<String, Json>, tools: usize) -> Result<Rounds<'p>, RpcError> {
         let rounds = rounds(params, self.may_ask())?;
         match (tools, rounds.state) {
@@ -101,7 +103,8 @@ impl Exchange<'_> {
         }
     }
 
-    /// Whether this client can be asked: the result says what a modern one is asked, and a connection asks a legacy one.
+    /// Whether this client can be asked: the result says what a modern one is asked, and a
+    /// connection asks a legacy one.
     fn may_ask(&self) -> bool {
         self.selected.era == Era::Modern || self.beside.questions.is_some()
     }
@@ -119,7 +122,8 @@ impl Exchange<'_> {
     }
 }
 
-/// Writes a tool's result. `structured` has the structured content, and whether it is the member `result` of an object.
+/// Writes a tool's result. `structured` has the structured content, and whether it is the member
+/// `result` of an object.
 fn write(mut writer: ResultWriter<'_>, result: &ToolResult, structured: Option<(&Json, bool)>, version: &str) -> Vec<u8> {
     writer.with("content", |out| {
         out.push(b'[');

@@ -1,7 +1,7 @@
 //! Letters in one case and one form, whatever script they are of.
 
-/// Letters with a mark, by the mark: what stands before it, and both as one character. Those that European languages have; what else is written
-/// in two ways is told apart.
+/// Letters with a mark, by the mark: what stands before it, and both as one character. Those that
+/// European languages have; what else is written in two ways is told apart.
 const COMPOSED: [(char, &str, &str); 15] = [
     ('\u{300}', "aeioun", "àèìòùǹ"),
     ('\u{301}', "aeiouycnszlrgαεηιουωгк", "áéíóúýćńśźĺŕǵάέήίόύώѓќ"),
@@ -21,13 +21,15 @@ const COMPOSED: [(char, &str, &str); 15] = [
     ('\u{31b}', "ou", "ơư"),
 ];
 
-/// Folded text, and the place in all that was folded so far from which on it stands: a mark changes the letter before it.
+/// Folded text, and the place in all that was folded so far from which on it stands: a mark changes
+/// the letter before it.
 pub(super) struct Folded<'f> {
     pub(super) start: usize,
     pub(super) text: &'f [u8],
 }
 
-/// Folds bytes, which need not be text, and shows each piece with the place where it begins in the bytes.
+/// Folds bytes, which need not be text, and shows each piece with the place where it begins in the
+/// bytes.
 pub(super) fn folded(bytes: &[u8], mut show: impl FnMut(usize, Folded<'_>)) {
     let (mut at, mut length) = (0, 0);
     // The letter before, and where it begins in the bytes and in what is folded.
@@ -52,7 +54,8 @@ pub(super) fn folded(bytes: &[u8], mut show: impl FnMut(usize, Folded<'_>)) {
     }
 }
 
-/// The characters of a character without its case: in capitals and back, because `ß` is `SS` there, and `ς` is `Σ`.
+/// The characters of a character without its case: in capitals and back, because `ß` is `SS` there,
+/// and `ς` is `Σ`.
 fn each(character: char, show: &mut dyn FnMut(char)) {
     if character.is_ascii() {
         return show(character.to_ascii_lowercase());

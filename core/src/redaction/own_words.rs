@@ -1,11 +1,13 @@
 //! Words that stay in Millrace's own sentences, even where one of them is a secret of the app.
 //!
-//! They are in every copy of Millrace, so whoever guesses passwords tries them first, and a sentence without one of them tells which it is.
-//! Any other word is struck out, whoever says it: what somebody else wrote gets into Millrace's sentences, too.
+//! They are in every copy of Millrace, so whoever guesses passwords tries them first, and a
+//! sentence without one of them tells which it is. Any other word is struck out, whoever says it:
+//! what somebody else wrote gets into Millrace's sentences, too.
 
 use core::cmp::Ordering;
 
-/// Words of Millrace's sentences, and names of databases and of their first users, in lower case, a line each. Sorted.
+/// Words of Millrace's sentences, and names of databases and of their first users, in lower case, a
+/// line each. Sorted.
 const OWN_WORDS: &str = include_str!("own_words.txt");
 
 /// Whether a part of a text is one of the words, in either case.

@@ -1,4 +1,5 @@
-//! Rows as bytes, for the cache and for the records of calls. Nothing is lost, and damage is noticed.
+//! Rows as bytes, for the cache and for the records of calls. Nothing is lost, and damage is
+//! noticed.
 
 use alloc::{rc::Rc, string::String, vec::Vec};
 
@@ -26,7 +27,8 @@ impl WholeRows {
 }
 
 impl Rows {
-    /// The rows as bytes: a digest, then the rows, so that a value that is cut short or damaged is told from a whole one.
+    /// The rows as bytes: a digest, then the rows, so that a value that is cut short or damaged is
+    /// told from a whole one.
     #[must_use]
     pub fn to_kept(&self) -> Option<Vec<u8>> {
         let body = postcard::to_allocvec(self).ok()?;

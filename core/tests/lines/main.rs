@@ -1,5 +1,6 @@
-//! The lines of the log: one for each finished call, each with its tool and its request id, and never a value. A binary of its own: whether
-//! a line is wanted is remembered by the whole process, so tests in other threads would disturb this one.
+//! The lines of the log: one for each finished call, each with its tool and its request id, and
+//! never a value. A binary of its own: whether a line is wanted is remembered by the whole process,
+//! so tests in other threads would disturb this one.
 #![allow(missing_docs, unreachable_pub, dead_code, reason = "nobody else sees these items, and few of the fakes are needed")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "what fakes and helpers cannot do fails the test")]
 #![allow(clippy::type_complexity, clippy::result_large_err, reason = "as in the other tests of the pipeline")]
@@ -198,7 +199,8 @@ fn others(work: impl FnOnce()) -> Vec<String> {
     recorder.taken().into_iter().filter(|line| !line.contains("message=call f")).collect()
 }
 
-/// `list.all(a, list.all(b, a == b))`, which holds of a list of the same elements, and takes as many steps as the square of its length.
+/// `list.all(a, list.all(b, a == b))`, which holds of a list of the same elements, and takes as
+/// many steps as the square of its length.
 fn squared(list: &[&str]) -> Expression {
     let path = |steps: &[&str]| Box::new(Expression::Path(steps.iter().map(|name| Step::Member((*name).into())).collect()));
     let same = Expression::Compare(Comparison::Equal, path(&["a"]), path(&["b"]));
@@ -347,7 +349,8 @@ fn a_client_that_deviates_is_one_line() {
     assert!(found.len() == 1 && found[0].contains("client=\"three\" in_header=\"2026-07-28\""), "{found:?}");
     let found = lines(&[named("claude-code").without("mcp-method"), named("claude-code").without("mcp-method")]);
     assert!(found.len() == 1 && found[0].contains("client=\"claude-code\""), "{found:?}");
-    // A name is what a caller says: it is cut, and there are not more of them than an operator reads.
+    // A name is what a caller says: it is cut, and there are not more of them than an operator
+    // reads.
     let long = "n".repeat(1000);
     assert_eq!(lines(&[other(&long)]), [expected(&long[..64])]);
     let many: Vec<wire::Ask> = (0..100).map(|number| other(&format!("client {number}"))).collect();

@@ -188,7 +188,8 @@ fn what_a_plugin_returns() {
             None => {
                 let fault = outcome.unwrap_err();
                 assert_refused(&fault);
-                // Whose defect it is: of the plugin that says so, the caller's; of what the engine refuses, the author's.
+                // Whose defect it is: of the plugin that says so, the caller's; of what the engine
+                // refuses, the author's.
                 let is_refusal = matches!(&answer, Err(ScriptFault::Thrown(thrown)) if thrown.reply.is_none());
                 assert_eq!(fault.remedy == Remedy::Operator, !is_refusal, "{answer:?}");
                 assert!(fault.log.as_deref().is_some_and(|log| log.contains("auth.ts")), "{answer:?}");

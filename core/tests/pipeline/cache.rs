@@ -191,7 +191,8 @@ fn handlers_are_apart_by_what_a_call_has_of_its_caller() {
             assert_eq!(runs(&world), expected, "{scope:?} {index}");
         }
     }
-    // A caller without the value of a connection gets nothing that was kept, and nothing is kept for it.
+    // A caller without the value of a connection gets nothing that was kept, and nothing is kept
+    // for it.
     let world = World::new();
     world.answer_script(Ok(Returned::Value(json!({"subject": "a", "claims": {}}))));
     let auth = Some(Auth::Script { script: script(PLUGIN), policy: Policy::default() });

@@ -1,4 +1,5 @@
-//! Credentials that a database refuses: they are read again within the call, and the same question is asked once more.
+//! Credentials that a database refuses: they are read again within the call, and the same question
+//! is asked once more.
 
 use std::{
     cell::{Cell, RefCell},
@@ -43,7 +44,8 @@ struct Deployed {
     pipeline: Pipeline,
 }
 
-/// A pipeline whose database takes the password `new` only; the store has it from its read number `changes_at` on.
+/// A pipeline whose database takes the password `new` only; the store has it from its read number
+/// `changes_at` on.
 fn deploy(tool: Tool, changes_at: usize, parts: Vec<EnvPart>) -> Deployed {
     let world = World::new();
     let store = Rc::new(Store::default());

@@ -247,7 +247,8 @@ fn an_adapter_without_its_variable_or_connector_is_a_configuration_fault() {
 fn what_a_mapper_makes_wrong_is_its_authors_to_mend() {
     let inputs = || vec![input("n", InputKind::Int), Input { optional: true, ..input("note", InputKind::String) }];
     let table = [
-        // What the caller sent, what the mapper makes of it, and the inputs that are the mapper's doing.
+        // What the caller sent, what the mapper makes of it, and the inputs that are the mapper's
+        // doing.
         (json!({"n": 3}), json!({"n": "not a number"}), Some("`n`")),
         (json!({"n": 3}), json!({"note": 5}), Some("`n`, `note`")),
         (json!({"n": 3}), json!({"n": 3, "extra": 1}), Some("`(root)`")),

@@ -64,11 +64,13 @@ fn a_write_makes_stale_what_its_own_isolate_and_those_that_share_a_store_have_ca
         assert!(asks(&world, &first) && !asks(&world, &first), "{exactness:?}");
         call_named(&first, "write", json!({}), &With::default()).unwrap();
         assert!(asks(&world, &first) && !asks(&world, &first), "{exactness:?}");
-        // The other one shares the cache: it finds what is new there, or, with a store of its own, what is old.
+        // The other one shares the cache: it finds what is new there, or, with a store of its own,
+        // what is old.
         assert!(!asks(&world, &second), "{exactness:?}");
         call_named(&second, "write", json!({}), &With::default()).unwrap();
         assert!(asks(&world, &second), "{exactness:?}");
-        // Which of two writes is the later one, it cannot know where the store may not have heard of its own.
+        // Which of two writes is the later one, it cannot know where the store may not have heard
+        // of its own.
         assert_eq!(asks(&world, &first), exactness == Exactness::Eventual, "{exactness:?}");
     }
 }

@@ -1,4 +1,5 @@
-//! Stage *guard*: what the stores are asked, what happens where they fail, and how places are handed on.
+//! Stage *guard*: what the stores are asked, what happens where they fail, and how places are
+//! handed on.
 
 use std::{
     cell::{Cell, RefCell},

@@ -1,4 +1,5 @@
-//! The pipeline with an outside in memory: what each stage does, what it asks of the ports, and how it fails.
+//! The pipeline with an outside in memory: what each stage does, what it asks of the ports, and how
+//! it fails.
 #![allow(missing_docs, unreachable_pub, reason = "nobody else sees these items")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "what fakes and helpers cannot do fails the test")]
 #![allow(clippy::type_complexity, clippy::result_large_err, reason = "tables of cases name their types once")]

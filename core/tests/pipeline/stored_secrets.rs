@@ -1,4 +1,5 @@
-//! Secrets of the deployment: when they are read, how long they are used, and what is told where there are none.
+//! Secrets of the deployment: when they are read, how long they are used, and what is told where
+//! there are none.
 
 use std::{
     cell::{Cell, RefCell},

@@ -159,7 +159,8 @@ fn lists_and_objects_may_be_text() {
         (Input { max: Some(1.0), ..input("x", Array) }, json!("[1,2]"), Err("x: Too many elements.")),
         (input("x", Object), json!("{\"a\":1,\"a\":2}"), Err("x: Invalid type.")),
         (input("x", Array), json!("[1] x"), Err("x: Invalid type.")),
-        // As deep as it could have been without quotes: in a message, its `params` and its `arguments`.
+        // As deep as it could have been without quotes: in a message, its `params` and its
+        // `arguments`.
         (input("x", Array), json!(nested(124)), serde_json::from_str(&nested(124)).map_err(|_| "")),
         (input("x", Array), json!(nested(125)), Err("x: Invalid type.")),
         (of(input("", Array)), json!([nested(124)]), Err("x[0]: Invalid type.")),

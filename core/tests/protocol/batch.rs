@@ -153,8 +153,9 @@ fn the_unfinished_batches_of_an_isolate_share_their_bytes() {
     assert_eq!(outcomes(&ask.send(&endpoint)), ["ok"; 3]);
 }
 
-/// What a call needs on the stack while it is made, and on the heap while it waits. A future that grows without a reason is usually one that
-/// is handed on: each function that takes it stores it once more.
+/// What a call needs on the stack while it is made, and on the heap while it waits. A future that
+/// grows without a reason is usually one that is handed on: each function that takes it stores it
+/// once more.
 #[test]
 fn a_request_in_flight_is_small() {
     let endpoint = endpoint(empty_app());

@@ -1,4 +1,5 @@
-//! Thousands of requests that went wrong somewhere: each gets an answer of the matrix, and the same one twice.
+//! Thousands of requests that went wrong somewhere: each gets an answer of the matrix, and the same
+//! one twice.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -46,7 +47,8 @@ const MATRIX: [(u16, Option<i64>); 23] = [
     (503, None),
 ];
 
-/// What proptest chose for one spoilt place, used up from the front; afterwards the first of everything.
+/// What proptest chose for one spoilt place, used up from the front; afterwards the first of
+/// everything.
 struct Numbers(std::vec::IntoIter<u16>);
 
 impl Numbers {

@@ -1,4 +1,5 @@
-//! Where clients sign in: the metadata, where it is and where it is not, and the challenge that names it.
+//! Where clients sign in: the metadata, where it is and where it is not, and the challenge that
+//! names it.
 
 use millrace_core::{
     Endpoint,

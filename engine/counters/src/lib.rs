@@ -1,12 +1,15 @@
-//! Puts counters into a WebAssembly module, so that what runs in it ends at a unit of work, and at a depth, that are the same on every host.
+//! Puts counters into a WebAssembly module, so that what runs in it ends at a unit of work, and at
+//! a depth, that are the same on every host.
 //!
-//! *Work.* A global, `fuel`, goes down by one at the entry of each function and at the head of each loop, and by a sixteenth of its length for
-//! each fill or copy of memory. Below zero the module calls its own function [`REFUEL`], wherever it is: that one gets more, or traps. Work that
-//! is not the module's own is told to the function [`CHARGE`].
+//! *Work.* A global, `fuel`, goes down by one at the entry of each function and at the head of each
+//! loop, and by a sixteenth of its length for each fill or copy of memory. Below zero the module
+//! calls its own function [`REFUEL`], wherever it is: that one gets more, or traps. Work that is
+//! not the module's own is told to the function [`CHARGE`].
 //!
-//! *Depth.* A global, `depth`, goes down by what a frame takes of a platform's stack at the entry of each function that may come to call itself,
-//! and up again where it returns. The function [`POSITION`] gives what is left, together with what is left of the stack in memory: the module is
-//! to look at that where it looks for the end of its stack.
+//! *Depth.* A global, `depth`, goes down by what a frame takes of a platform's stack at the entry
+//! of each function that may come to call itself, and up again where it returns. The function
+//! [`POSITION`] gives what is left, together with what is left of the stack in memory: the module
+//! is to look at that where it looks for the end of its stack.
 //!
 //! Nothing else is changed: what is not touched is copied byte by byte.
 
@@ -20,16 +23,20 @@ pub const FUEL: &str = "fuel";
 /// The name under which the counter of depth is exported.
 pub const DEPTH: &str = "depth";
 
-/// What the counter of depth begins with: the sum with a place in memory neither ends nor begins anew.
+/// What the counter of depth begins with: the sum with a place in memory neither ends nor begins
+/// anew.
 pub const DEPTH_START: i32 = 1 << 28;
 
-/// The exported function, without parameters and results, that is called where there is no fuel. What it does is not counted.
+/// The exported function, without parameters and results, that is called where there is no fuel.
+/// What it does is not counted.
 pub const REFUEL: &str = "refuel";
 
-/// The exported function, with one parameter, that takes units of fuel. The pass writes what it does.
+/// The exported function, with one parameter, that takes units of fuel. The pass writes what it
+/// does.
 pub const CHARGE: &str = "charge";
 
-/// The exported function, with one result, that says where the stack is. The pass writes what it does.
+/// The exported function, with one result, that says where the stack is. The pass writes what it
+/// does.
 pub const POSITION: &str = "position";
 
 /// The shift by which the length of a fill or copy becomes units.
@@ -53,8 +60,9 @@ const CALL: u8 = 0x10;
 const END: u8 = 0x0b;
 const MUTABLE: u8 = 1;
 
-/// What a frame takes of a platform's stack. Measured in V8, with both of its compilers: for each kind of recursion that a script can bring about
-/// the sum of these and of the stack in memory stays above what the platform's stack has given when it ends. To look at a function's locals
+/// What a frame takes of a platform's stack. Measured in V8, with both of its compilers: for each
+/// kind of recursion that a script can bring about the sum of these and of the stack in memory
+/// stays above what the platform's stack has given when it ends. To look at a function's locals
 /// fits worse: how many of them are kept on the stack is the compiler's choice.
 const FRAME_BYTES: u32 = 256;
 
@@ -121,7 +129,8 @@ struct Survey {
     exported: BTreeMap<String, u32>,
     /// The functions that are called by their place in a table.
     in_tables: BTreeSet<u32>,
-    /// By the index of a body: the functions that it calls, and the types of those that it calls through a table.
+    /// By the index of a body: the functions that it calls, and the types of those that it calls
+    /// through a table.
     calls: Vec<(BTreeSet<u32>, BTreeSet<u32>)>,
 }
 
@@ -205,7 +214,8 @@ impl Survey {
         function.checked_sub(self.imports).map(|body| body as usize)
     }
 
-    /// The bodies of functions that may come to call themselves. Where they are counted each chain of calls is, but for a few frames.
+    /// The bodies of functions that may come to call themselves. Where they are counted each chain
+    /// of calls is, but for a few frames.
     fn recursive(&self) -> BTreeSet<usize> {
         let of_type = |wanted: &u32| {
             let bodies = self.in_tables.iter().filter_map(|function| self.body(*function));
@@ -300,7 +310,7 @@ impl Pass<'_> {
     }
 
     /// The body of a function that the host calls, and that counts nothing.
-    fn of_the_host(&self, body: &FunctionBody<'_>, wasm: &[u8]) -> Option<Vec<u8>> {
+    fn of_the_host(&mut self, body: &FunctionBody<'_>, wasm: &[u8]) -> Option<Vec<u8>> {
         if self.is(REFUEL) {
             return Some(wasm[body.range()].to_vec());
         }
@@ -345,7 +355,8 @@ impl Pass<'_> {
             code.push(BLOCK);
             code.push(result.map_or(Ok(NO_VALUE), number)?);
         }
-        // Blocks that are open: a return leaves all of them for the one that was put around the body.
+        // Blocks that are open: a return leaves all of them for the one that was put around the
+        // body.
         let mut open = 0;
         let mut has_spare = false;
         let mut operators = body.get_operators_reader()?;
@@ -436,7 +447,8 @@ impl Pass<'_> {
 
     fn section(&mut self, id: u8, content: &[u8]) {
         self.out.push(id);
-        // A section of a module that was read is shorter than the module, and what is added is little.
+        // A section of a module that was read is shorter than the module, and what is added is
+        // little.
         leb(u32::try_from(content.len()).unwrap_or(u32::MAX), &mut self.out);
         self.out.extend(content);
     }

@@ -1,7 +1,8 @@
-//! Measures the engine: what putting the image back and a call take, and how long hostile scripts last.
+//! Measures the engine: what putting the image back and a call take, and how long hostile scripts
+//! last.
 //!
-//! `measure [PROGRAM…]`: each a file with a program of the bundler, an expression that is a function of the module `millrace` and returns the
-//! exports. Without any, `add` and a loop.
+//! `measure [PROGRAM…]`: each a file with a program of the bundler, an expression that is a
+//! function of the module `millrace` and returns the exports. Without any, `add` and a loop.
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs, reason = "an example")]
 
 use std::{

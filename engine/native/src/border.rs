@@ -7,16 +7,18 @@ use std::{
 
 use crate::frame::Message;
 
-/// The most that scripts may take of the stack: of the linear memory together with what the module's frames take of the platform's own, as they
-/// are counted in the module. See engine/counters, and `-z stack-size` in scripts/engine. The platform whose own stack is the smallest, a
-/// Worker, has room for it and for what the host does below, so that scripts recurse as deeply everywhere.
+/// The most that scripts may take of the stack: of the linear memory together with what the
+/// module's frames take of the platform's own, as they are counted in the module. See
+/// engine/counters, and `-z stack-size` in scripts/engine. The platform whose own stack is the
+/// smallest, a Worker, has room for it and for what the host does below, so that scripts recurse as
+/// deeply everywhere.
 pub(crate) const SCRIPT_STACK_BYTES: i32 = 840 << 10;
 
 /// What the counter of depth begins with: `DEPTH_START` of engine/counters.
 pub(crate) const DEPTH_START: i32 = 1 << 28;
 
-/// Units of fuel after which a host is asked whether a call may go on: two or three milliseconds of work. A Worker's platform takes a millisecond for
-/// that, so it is asked more seldom.
+/// Units of fuel after which a host is asked whether a call may go on: two or three milliseconds of
+/// work. A Worker's platform takes a millisecond for that, so it is asked more seldom.
 pub(crate) const SLICE_UNITS: i64 = if cfg!(target_arch = "wasm32") { 1_000_000 } else { 400_000 };
 
 /// What a script that failed may use up of fuel for what it has left to be done.
@@ -33,7 +35,8 @@ pub trait Host {
     /// Fills bytes with random ones.
     fn random(&self, bytes: &mut [u8]);
 
-    /// A call has worked for some milliseconds: others get their turn. Says whether it may go on, as it does at once where nothing else is said.
+    /// A call has worked for some milliseconds: others get their turn. Says whether it may go on,
+    /// as it does at once where nothing else is said.
     fn pause(&self) -> Pin<Box<dyn Future<Output = bool> + '_>> {
         Box::pin(ready(true))
     }
@@ -85,7 +88,8 @@ impl Ask {
 pub enum Step {
     /// It has ended, with this text of the prelude.
     Done(String),
-    /// Something was thrown that nothing caught: `{ message, stack?, limit? }` as JSON, where `limit` is `memory` or `stack`.
+    /// Something was thrown that nothing caught: `{ message, stack?, limit? }` as JSON, where
+    /// `limit` is `memory` or `stack`.
     Threw(String),
     /// It waits for answers.
     Waits,

@@ -1,4 +1,5 @@
-//! Instances that the platform runs, for a Worker: the same as [`Instance`](crate::Instance) elsewhere, by `machine.js`.
+//! Instances that the platform runs, for a Worker: the same as [`Instance`](crate::Instance)
+//! elsewhere, by `machine.js`.
 
 use std::sync::Arc;
 
@@ -108,8 +109,9 @@ impl Image {
         Arc::new(Self { held: image(&instance.machine) })
     }
 
-    /// Evaluates the prelude: a script that comes to a function, which is called with what the module offers, and returns the functions
-    /// `load`, `enter`, `settle` and `poll`. See engine/glue.c.
+    /// Evaluates the prelude: a script that comes to a function, which is called with what the
+    /// module offers, and returns the functions `load`, `enter`, `settle` and `poll`. See
+    /// engine/glue.c.
     ///
     /// # Errors
     /// A [`Fault`], or [`Fault::Broken`] with what the prelude threw.
@@ -167,7 +169,8 @@ impl Instance {
         Ok(Self { image: None, machine: made(suspends), suspends, generation: 0, is_used: false, max_message: usize::MAX })
     }
 
-    /// Puts the image back: after it nothing of an earlier call is there, and questions that were not answered are forgotten.
+    /// Puts the image back: after it nothing of an earlier call is there, and questions that were
+    /// not answered are forgotten.
     ///
     /// # Errors
     /// [`Fault::Memory`] where the isolate has no memory for it.
@@ -196,8 +199,8 @@ impl Instance {
         self.go_on(message, limits, host).await
     }
 
-    /// Makes it ready for a script of a call, in what the one before it has left: the image, or another script of the same call. What that one
-    /// has asked for is answered to nobody.
+    /// Makes it ready for a script of a call, in what the one before it has left: the image, or
+    /// another script of the same call. What that one has asked for is answered to nobody.
     ///
     /// # Errors
     /// None on this platform.
@@ -210,15 +213,16 @@ impl Instance {
         Ok(())
     }
 
-    /// Runs what a script that failed has left to be done, with nobody to answer it. Says whether all of it is done, within a small budget;
-    /// else the instance has to be restored.
+    /// Runs what a script that failed has left to be done, with nobody to answer it. Says whether
+    /// all of it is done, within a small budget; else the instance has to be restored.
     pub async fn drain(&mut self, host: &dyn Host) -> bool {
         set_fuel(&self.machine, units(DRAIN_FUEL.unsigned_abs()));
         let started = HOST.set(host, || drain(&self.machine));
         self.follow(started, host).await == Ok(1)
     }
 
-    /// Evaluates a script that is not part of the image, for the call that follows by [`go_on`](Self::go_on).
+    /// Evaluates a script that is not part of the image, for the call that follows by
+    /// [`go_on`](Self::go_on).
     ///
     /// # Errors
     /// A [`Fault`] that ended it.
@@ -289,8 +293,8 @@ impl Instance {
         written(message).filter(|frame| frame.len() <= self.max_message).ok_or(Fault::Memory)
     }
 
-    /// Answers a question of the running call: with what was asked for, or where `is_answer` is not set with why there is none. What the call
-    /// has left of its fuel is what it goes on with.
+    /// Answers a question of the running call: with what was asked for, or where `is_answer` is not
+    /// set with why there is none. What the call has left of its fuel is what it goes on with.
     ///
     /// # Errors
     /// A [`Fault`] that ended the call.
@@ -393,7 +397,8 @@ pub struct Loader {
 }
 
 impl Loader {
-    /// One that goes on where an image ends. The limits are those of each script; the memory is that of all of them together.
+    /// One that goes on where an image ends. The limits are those of each script; the memory is
+    /// that of all of them together.
     ///
     /// # Errors
     /// None on this platform.
@@ -401,8 +406,8 @@ impl Loader {
         Ok(Self { instance: Instance::on(image, false)?, limits })
     }
 
-    /// Evaluates a script, and hands what it comes to to the prelude's `load`, with `meta`: JSON with a `path`, by which stacks name it. The step
-    /// has what the prelude's `poll` says of it.
+    /// Evaluates a script, and hands what it comes to to the prelude's `load`, with `meta`: JSON
+    /// with a `path`, by which stacks name it. The step has what the prelude's `poll` says of it.
     ///
     /// # Errors
     /// A [`Fault`] that ended it. Then nothing can be done but to [`discard`](Self::discard).

@@ -1,9 +1,11 @@
 //! A sample of test262, the tests of ECMAScript, as strict scripts.
 //!
-//! `test262/sample.tar.gz` holds it, with the licence: 3,000 synchronous and 400 asynchronous files of commit be13516f, those below `annexB`,
-//! `built-ins` and `language` whose paths have the least SHA-256. Left out before that: what has the flag `noStrict`, `raw` or `module`, needs
-//! `import`, a second realm or another agent, and the features Atomics, SharedArrayBuffer, Temporal, ShadowRealm, decorators, `import defer`,
-//! source phases and Intl. `test262/exceptions.txt` names those that fail, each with its reason; one that passes fails this test.
+//! `test262/sample.tar.gz` holds it, with the licence: 3,000 synchronous and 400 asynchronous files
+//! of commit be13516f, those below `annexB`, `built-ins` and `language` whose paths have the least
+//! SHA-256. Left out before that: what has the flag `noStrict`, `raw` or `module`, needs `import`,
+//! a second realm or another agent, and the features Atomics, SharedArrayBuffer, Temporal,
+//! ShadowRealm, decorators, `import defer`, source phases and Intl. `test262/exceptions.txt` names
+//! those that fail, each with its reason; one that passes fails this test.
 #![allow(clippy::panic, clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 use std::{
@@ -21,7 +23,8 @@ use millrace_engine::{Frame, Host, Image, Instance, Limits, Loader, Message, Ste
 
 const LIMITS: Limits = Limits { fuel: 1_000_000_000, memory_bytes: 256 << 20 };
 
-/// A script whose `meta` says `test` is one, and ends by itself or, where it says `async`, by what it prints.
+/// A script whose `meta` says `test` is one, and ends by itself or, where it says `async`, by what
+/// it prints.
 const PRELUDE: &str = "native => {
   let meta, printed;
   globalThis.print = text => void (printed ??= String(text));

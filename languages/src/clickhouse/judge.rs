@@ -88,8 +88,8 @@ pub fn judge(text: &str) -> Result<Judged<'_>, Flaw> {
     flaws.into_iter().next().map_or(Ok(judged), Err)
 }
 
-/// Judges a statement in which each placeholder is a NUL character, and `is_callers` says of one at a byte whether it is a caller's value.
-/// Whether the statement only reads.
+/// Judges a statement in which each placeholder is a NUL character, and `is_callers` says of one at
+/// a byte whether it is a caller's value. Whether the statement only reads.
 ///
 /// # Errors
 /// Every [`Flaw`] of it.
@@ -181,7 +181,8 @@ struct Looker<'a, 't> {
     place: Place,
     has_values: bool,
     depth: usize,
-    /// Names among the arguments of functions that read elsewhere, the function too: judged at the end, as what follows.
+    /// Names among the arguments of functions that read elsewhere, the function too: judged at the
+    /// end, as what follows.
     named: Vec<(usize, &'a str, String)>,
     /// Calls of `eval`.
     evals: Vec<usize>,
@@ -326,7 +327,8 @@ impl<'a, 't> Looker<'a, 't> {
     }
 }
 
-/// Whether a type is that of names. Comments around it are none of it; a type that is cut in two by one is no other.
+/// Whether a type is that of names. Comments around it are none of it; a type that is cut in two by
+/// one is no other.
 fn is_identifier(kind: &str) -> bool {
     match tokens(kind).as_deref() {
         Ok([first, ..]) => name_at(kind, first).is_none_or(|name| name.eq_ignore_ascii_case("Identifier")),
@@ -334,7 +336,8 @@ fn is_identifier(kind: &str) -> bool {
     }
 }
 
-/// Whether a name is one that the statement gives to an expression: after `AS`, before `AS (` of a subquery, or after what ends an expression.
+/// Whether a name is one that the statement gives to an expression: after `AS`, before `AS (` of a
+/// subquery, or after what ends an expression.
 fn is_alias(text: &str, tokens: &[Token], at: usize) -> bool {
     let word = |at: usize| tokens.get(at).filter(|token| token.kind == Kind::Word).and_then(|token| text.get(token.range.clone()));
     let is = |at: usize, expected: &str| word(at).is_some_and(|word| word.eq_ignore_ascii_case(expected));
@@ -359,9 +362,11 @@ fn name_at<'a>(text: &'a str, token: &Token) -> Option<&'a str> {
     Some(name.trim_matches(['`', '"']))
 }
 
-/// The name of a setting at a place, as it counts, and the token after its value: `name = value`, `a.b = value`, or a name alone, which is 1.
+/// The name of a setting at a place, as it counts, and the token after its value: `name = value`,
+/// `a.b = value`, or a name alone, which is 1.
 ///
-/// A name alone is one only where a comma or the end follows it: other words after `SETTINGS` are not of the clause.
+/// A name alone is one only where a comma or the end follows it: other words after `SETTINGS` are
+/// not of the clause.
 fn setting(text: &str, tokens: &[Token], at: usize) -> Option<(String, usize)> {
     let is = |at: usize, sign: u8| tokens.get(at).is_some_and(|token| token.kind == Kind::Sign(sign));
     let mut name = name_at(text, tokens.get(at)?)?.to_ascii_lowercase();
@@ -399,7 +404,8 @@ fn misplaced(place: &Place) -> Option<What> {
     setting.or_else(|| place.elsewhere.last().map(|(_, name)| What::Elsewhere(shown(name))))
 }
 
-/// Whether a word `FORMAT` begins the clause: the name of a format follows it, and then nothing but settings. In an `INSERT` data follow.
+/// Whether a word `FORMAT` begins the clause: the name of a format follows it, and then nothing but
+/// settings. In an `INSERT` data follow.
 fn is_format(tokens: &[Token], at: usize, inserts: bool) -> bool {
     let kind = |at: usize| tokens.get(at).map(|token| &token.kind);
     let named = matches!(kind(at + 1), Some(Kind::Word | Kind::Quoted));

@@ -65,11 +65,13 @@ pub struct Judged {
     pub reads: bool,
     /// Whether it may insert what it does not find.
     pub upserts: bool,
-    /// Where values of a call stand: the way to each, as the places of members and elements from the top.
+    /// Where values of a call stand: the way to each, as the places of members and elements from
+    /// the top.
     pub values: Vec<(Vec<usize>, Role)>,
 }
 
-/// What an adapter's `allow` may name besides stages that are not known: what runs code, and what writes.
+/// What an adapter's `allow` may name besides stages that are not known: what runs code, and what
+/// writes.
 pub const ALLOWABLE: [&str; 5] = ["$accumulator", "$function", "$where", "$merge", "$out"];
 /// What no adapter can allow, and why.
 pub const NEVER: [(&str, &str); 1] = [("$changeStream", "waits for changes that may never come")];

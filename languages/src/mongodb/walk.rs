@@ -167,7 +167,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What `$pull` holds: a value for a field, or conditions on its elements. An object of a caller would be conditions.
+    /// What `$pull` holds: a value for a field, or conditions on its elements. An object of a
+    /// caller would be conditions.
     fn pulled<T: Tree>(&mut self, node: &T) {
         let View::Members(members) = node.view() else { return self.not_written("what `$pull` removes") };
         let outside = core::mem::replace(&mut self.changes, true);
@@ -184,7 +185,8 @@ impl<'a> Walk<'a> {
     /// What runs code holds: the code is the author's, and its arguments are values.
     fn code<T: Tree>(&mut self, name: &str, node: &T, context: Context) {
         let arguments = if context == Context::Written { context } else { Context::Expression };
-        // A text that begins with `$` is a variable there, and a variable may be a value of the call.
+        // A text that begins with `$` is a variable there, and a variable may be a value of the
+        // call.
         let is_written = |node: &T| matches!(node.view(), View::Text(text) if !text.starts_with('$'));
         let help = "write it out, as one text; values of the call are arguments of the code";
         if name == "$where" {

@@ -34,6 +34,7 @@ pub struct Judged {
     pub reads: bool,
     /// Whether it reads rows of other tables, too.
     pub has_related: bool,
-    /// Where values of a call stand: the way to each, as the places of members and elements from the top.
+    /// Where values of a call stand: the way to each, as the places of members and elements from
+    /// the top.
     pub values: Vec<(Vec<usize>, Role)>,
 }

@@ -9,7 +9,8 @@ const RESERVED: [&str; 9] = ["and", "columns", "limit", "not", "offset", "on_con
 /// The words after a column of `order`.
 const ORDERS: [&str; 4] = ["asc", "desc", "nullsfirst", "nullslast"];
 
-/// Whether a text names a table, a column or a function: letters, digits, `_` and `$`, with spaces and hyphens within.
+/// Whether a text names a table, a column or a function: letters, digits, `_` and `$`, with spaces
+/// and hyphens within.
 #[must_use]
 pub fn is_name(text: &str) -> bool {
     let is_letter = |letter: char| letter.is_alphabetic() || letter.is_ascii_digit() || matches!(letter, '_' | '$');
@@ -31,13 +32,15 @@ pub fn is_column(text: &str) -> bool {
     parts.next().is_some_and(is_name) && parts.all(|key| is_key(key.strip_prefix('>').unwrap_or(key)))
 }
 
-/// Whether PostgREST takes a parameter of this name for something else than a condition or an argument.
+/// Whether PostgREST takes a parameter of this name for something else than a condition or an
+/// argument.
 #[must_use]
 pub fn is_reserved(name: &str) -> bool {
     RESERVED.contains(&name)
 }
 
-/// The way to embedded rows, and their column: `authors.name`. `None` for a column of the table itself.
+/// The way to embedded rows, and their column: `authors.name`. `None` for a column of the table
+/// itself.
 #[must_use]
 pub fn embedded(text: &str) -> Option<(&str, &str)> {
     text.rsplit_once('.')

@@ -70,7 +70,8 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     OPERATORS.iter().map(|(name, _)| *name)
 }
 
-/// Whether a text begins like a condition, `eq.` or `not.in.`. As an argument in a URL, PostgREST would take it for one.
+/// Whether a text begins like a condition, `eq.` or `not.in.`. As an argument in a URL, PostgREST
+/// would take it for one.
 #[must_use]
 pub fn begins_like_condition(text: &str) -> bool {
     let word = text.split(|letter: char| !letter.is_ascii_lowercase()).next().unwrap_or_default();

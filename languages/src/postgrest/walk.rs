@@ -223,7 +223,8 @@ impl Walk {
         }
     }
 
-    /// Conditions, all of which hold. `is_top`: those of the request itself, where related rows may have some, too.
+    /// Conditions, all of which hold. `is_top`: those of the request itself, where related rows may
+    /// have some, too.
     fn conditions<T: Tree>(&mut self, node: &T, is_top: bool) {
         if self.path.len() > MAX_DEPTH {
             return self.flaw(format!("the request has more than {MAX_DEPTH} levels"), "make it flatter");
@@ -375,7 +376,8 @@ impl Walk {
     }
 }
 
-/// A text, or a list of texts with commas between them: a list in brackets that has brackets itself is whole again.
+/// A text, or a list of texts with commas between them: a list in brackets that has brackets itself
+/// is whole again.
 pub(super) fn words<T: Tree>(node: &T) -> Result<String, String> {
     let wrong = || "it must be written out, as a text or a list of texts".to_owned();
     match node.view() {

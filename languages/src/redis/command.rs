@@ -13,8 +13,8 @@ pub struct RedisCommand {
     pub admission: Admission,
     /// What its reply means.
     pub reply: ReplyForm,
-    /// The first argument that is an option, as in `SET key value EX 60`; 0 where there is none, or where the command says
-    /// how many keys stand before it.
+    /// The first argument that is an option, as in `SET key value EX 60`; 0 where there is none, or
+    /// where the command says how many keys stand before it.
     pub options_from: u8,
 }
 

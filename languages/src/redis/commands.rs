@@ -1,4 +1,5 @@
-//! The table: Redis 8 and Valkey 8. A test compares it with what a real server says of its commands.
+//! The table: Redis 8 and Valkey 8. A test compares it with what a real server says of its
+//! commands.
 
 use super::command::{
     Admission::{self, Container, Free, Named, Never},

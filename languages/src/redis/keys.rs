@@ -1,4 +1,5 @@
-//! Which keys a command uses, and whether it reads or writes them: what the server's access control judges it by.
+//! Which keys a command uses, and whether it reads or writes them: what the server's access control
+//! judges it by.
 //!
 //! It is the server's own account of its commands (`COMMAND INFO`), and a test compares the two.
 
@@ -13,7 +14,8 @@ pub struct KeySpec {
     pub begin: Begin,
     /// Which the others are.
     pub find: Find,
-    /// Whether data under the key gets to the caller, or under another key. What only tells that a key is there does not read.
+    /// Whether data under the key gets to the caller, or under another key. What only tells that a
+    /// key is there does not read.
     pub reads: bool,
     /// Whether data under the key is written.
     pub writes: bool,
@@ -90,7 +92,8 @@ const READS: KeyUse = KeyUse { reads: true, writes: false };
 const WRITES: KeyUse = KeyUse { reads: false, writes: true };
 const BOTH: KeyUse = KeyUse { reads: true, writes: true };
 
-/// Commands whose keys are at the same places and used alike. `SET`, `BITFIELD`, `SORT`, `SORT_RO` and `MIGRATE` are judged further by their options.
+/// Commands whose keys are at the same places and used alike. `SET`, `BITFIELD`, `SORT`, `SORT_RO`
+/// and `MIGRATE` are judged further by their options.
 static SPECS: &[(&[KeySpec], &[&str])] = &[
     (
         &[at(1, READS)],
@@ -257,7 +260,8 @@ static SPECS: &[(&[KeySpec], &[&str])] = &[
     (&[at(3, BOTH), spec(Begin::BehindLast("KEYS"), Find::Every(1), BOTH)], &["MIGRATE"]),
 ];
 
-/// Where the keys of a command stand, whatever its options are. None where it has no keys, and where it is not known.
+/// Where the keys of a command stand, whatever its options are. None where it has no keys, and
+/// where it is not known.
 #[must_use]
 pub fn key_specs(command: &RedisCommand) -> &'static [KeySpec] {
     SPECS.iter().find(|(_, names)| names.contains(&command.name)).map_or(&[], |(specs, _)| specs)
@@ -346,7 +350,8 @@ fn writes_bits(arguments: &[Argument<'_>]) -> bool {
     false
 }
 
-/// What the options of `SORT` add: the key that it stores to, and any key, which the server wants to be readable for patterns of keys.
+/// What the options of `SORT` add: the key that it stores to, and any key, which the server wants
+/// to be readable for patterns of keys.
 fn sorted(arguments: &[Argument<'_>], keys: &mut Vec<Key>) {
     let (mut place, mut stored, mut looks_up) = (2, None, false);
     while let Some(argument) = arguments.get(place) {

@@ -5,7 +5,8 @@ use super::command::RedisCommand;
 /// All that follows: data.
 const ALL: usize = usize::MAX;
 
-/// How many arguments belong to an option; most have none or one. [`owned`] has those that differ between commands.
+/// How many arguments belong to an option; most have none or one. [`owned`] has those that differ
+/// between commands.
 const OPTIONS: &[(&str, usize)] = &[
     ("ABSTTL", 0),
     ("ACKED", 0),
@@ -105,8 +106,8 @@ const COUNTED: &[(&str, usize)] = &[
     ("ZUNIONSTORE", 2),
 ];
 
-/// Commands whose options end with the first argument that is none. `XREAD` and `XREADGROUP` end theirs with `STREAMS`; of all others any
-/// argument may be an option.
+/// Commands whose options end with the first argument that is none. `XREAD` and `XREADGROUP` end
+/// theirs with `STREAMS`; of all others any argument may be an option.
 const DATA_FOLLOW: [&str; 4] = ["GEOADD", "XADD", "XPENDING", "ZADD"];
 
 /// Commands of which a place takes a pattern, such as `user:*`.
@@ -149,7 +150,8 @@ fn count_place(command: &RedisCommand) -> Option<usize> {
     COUNTED.iter().find(|(name, _)| *name == command.name).map(|(_, place)| *place)
 }
 
-/// How many arguments belong to an option of a command; `None` for what is not known as an option. `keys` is how many keys it has.
+/// How many arguments belong to an option of a command; `None` for what is not known as an option.
+/// `keys` is how many keys it has.
 fn owned(command: &RedisCommand, word: &str, keys: usize) -> Option<usize> {
     let word = word.to_ascii_uppercase();
     match (command.name, word.as_str()) {
@@ -227,7 +229,8 @@ pub fn open_option(command: &RedisCommand, arguments: &[Argument<'_>]) -> Option
     None
 }
 
-/// Whether a value is the one id of `XCLAIM`, with nothing behind it that it could take as its own were it an option.
+/// Whether a value is the one id of `XCLAIM`, with nothing behind it that it could take as its own
+/// were it an option.
 fn is_only_id(command: &RedisCommand, arguments: &[Argument<'_>], next: usize) -> bool {
     let is_end = match arguments.get(next) {
         None => true,
@@ -237,7 +240,8 @@ fn is_only_id(command: &RedisCommand, arguments: &[Argument<'_>], next: usize) -
     command.name == "XCLAIM" && next == usize::from(command.options_from) + 1 && is_end
 }
 
-/// The arguments that are patterns: with a `*`, a value there would match other keys than the author meant.
+/// The arguments that are patterns: with a `*`, a value there would match other keys than the
+/// author meant.
 pub fn patterns<'a>(command: &RedisCommand, arguments: &'a [Argument<'_>]) -> impl Iterator<Item = usize> + 'a {
     let fixed = PATTERNS.iter().find(|(name, _)| *name == command.name).map(|(_, place)| *place);
     let options: &[&str] = match command.name {

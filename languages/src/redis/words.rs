@@ -1,7 +1,8 @@
 //! A command's text, cut into arguments as `redis-cli` cuts them.
 //!
-//! Between arguments stand spaces, tabs and ends of lines. In `"…"`, `\n`, `\r`, `\t`, `\b`, `\a` and `\xHH` are escapes, and any other character
-//! after `\` is itself; in `'…'`, only `\'` is one. What follows a closing quote begins another argument.
+//! Between arguments stand spaces, tabs and ends of lines. In `"…"`, `\n`, `\r`, `\t`, `\b`, `\a`
+//! and `\xHH` are escapes, and any other character after `\` is itself; in `'…'`, only `\'` is one.
+//! What follows a closing quote begins another argument.
 
 use alloc::{string::String, vec::Vec};
 use core::ops::Range;

@@ -64,7 +64,8 @@ const SETTINGS: &[&str] = &[
     "writable_schema",
 ];
 
-/// Whether a `PRAGMA` of that name, with a value or without, changes nothing. The connectors of SQLite run no other.
+/// Whether a `PRAGMA` of that name, with a value or without, changes nothing. The connectors of
+/// SQLite run no other.
 #[must_use]
 pub fn is_question(name: &str, has_value: bool) -> bool {
     let is_in = |list: &[&str]| list.iter().any(|known| known.eq_ignore_ascii_case(name));

@@ -1,4 +1,5 @@
-//! Ports that do nothing by themselves: no network, no database, an empty cache, a clock that stands still.
+//! Ports that do nothing by themselves: no network, no database, an empty cache, a clock that
+//! stands still.
 
 use std::{future::pending, rc::Rc};
 

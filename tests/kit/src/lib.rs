@@ -1,5 +1,5 @@
-//! Ports for tests of the core: [`Inert`] does nothing, [`World`] records what was asked and answers as a test says.
-//! [`files`] writes apps, and [`made`] has parts of built ones.
+//! Ports for tests of the core: [`Inert`] does nothing, [`World`] records what was asked and
+//! answers as a test says. [`files`] writes apps, and [`made`] has parts of built ones.
 
 pub mod files;
 mod inert;

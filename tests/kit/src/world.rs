@@ -95,7 +95,8 @@ pub struct World {
     pub seen: RefCell<Vec<RecordedScriptCall>>,
     /// Answers calls of scripts; `undefined` without it.
     pub on_script: RefCell<Option<Box<OnScript>>>,
-    /// Runs in place of a script, with its host, and answers its calls where [`on_script`](Self::on_script) does not.
+    /// Runs in place of a script, with its host, and answers its calls where
+    /// [`on_script`](Self::on_script) does not.
     pub on_host: RefCell<Option<Rc<OnHost>>>,
     /// Answers for tokens; nobody without it.
     pub on_token: RefCell<Option<Box<OnToken>>>,

@@ -1,7 +1,8 @@
 //! What stands before a function: requests → events, and what the function gives → answers.
 //!
-//! [Function URL and HTTP API](https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html#urls-payloads),
-//! [REST API](https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html),
+//! [Function URL and HTTP
+//! API](https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html#urls-payloads), [REST
+//! API](https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html),
 //! [ALB](https://docs.aws.amazon.com/elasticloadbalancing/latest/application/lambda-functions.html).
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};

@@ -1,4 +1,5 @@
-//! The [Runtime API](https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html) of one function, on a port of this machine.
+//! The [Runtime API](https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html) of one
+//! function, on a port of this machine.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -23,7 +24,8 @@ pub struct Invocation {
 pub enum Outcome {
     /// `/response` with its whole length known.
     Response(Vec<u8>),
-    /// `/response` in chunks with `Lambda-Runtime-Function-Response-Mode: streaming`: what came with each, and the content type.
+    /// `/response` in chunks with `Lambda-Runtime-Function-Response-Mode: streaming`: what came
+    /// with each, and the content type.
     Stream(Vec<Vec<u8>>, String),
     /// `/error`
     Error(String),
@@ -222,7 +224,8 @@ fn accepted(good: bool) -> Vec<u8> {
     format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
 
-/// Reads one request; `None` at the end of the connection. `told` gets each chunk of a body that comes in chunks, and may end it.
+/// Reads one request; `None` at the end of the connection. `told` gets each chunk of a body that
+/// comes in chunks, and may end it.
 fn read(reader: &mut BufReader<TcpStream>, told: &dyn Fn(&[u8]) -> bool) -> Option<Message> {
     let first = line(reader).filter(|line| !line.is_empty())?;
     let mut headers = HashMap::new();

@@ -183,7 +183,8 @@ fn a_table_that_is_missing_killed_or_throttled_never_fails_a_call() {
     assert_eq!(process.read("read"), 1);
     process.wait_for_log("could not connect to `127.0.0.1`");
     server.process.restart();
-    // The table is left alone for some seconds. Each id is a key of its own, so none is in the memory.
+    // The table is left alone for some seconds. Each id is a key of its own, so none is in the
+    // memory.
     let mut id = 1;
     eventually("the table is used again", || {
         id += 1;

@@ -1,5 +1,6 @@
-//! Random reads and writes by two isolates that share a database and a store: no cached result is older than a write that its isolate has
-//! acknowledged, and with an exact store none is older than a write that any isolate has.
+//! Random reads and writes by two isolates that share a database and a store: no cached result is
+//! older than a write that its isolate has acknowledged, and with an exact store none is older than
+//! a write that any isolate has.
 
 use std::{
     cell::{Cell, RefCell},
@@ -32,8 +33,8 @@ use crate::caches::{
 /// The tables, each with one number that only grows.
 const TABLES: [&str; 3] = ["a", "b", "c"];
 
-/// An app that reads each table from the cache, and writes it by a statement, by a script that says what it writes, and by one that does
-/// not.
+/// An app that reads each table from the cache, and writes it by a statement, by a script that says
+/// what it writes, and by one that does not.
 fn install(folder: &Path) {
     let mut files = vec![
         ("millrace.yaml".to_owned(), "name: fresh\n".to_owned()),
@@ -103,8 +104,8 @@ struct Acknowledged {
     by_any: i64,
 }
 
-/// How many reads came from whatever cache there is, and how many there were. `window`: by how many rounds a result may be older than a
-/// write of the other isolate.
+/// How many reads came from whatever cache there is, and how many there were. `window`: by how many
+/// rounds a result may be older than a write of the other isolate.
 fn interleave(isolates: &[Rc<Pipeline>; 2], seed: u64, rounds: usize, is_exact: bool, tick: impl Fn()) -> usize {
     let mut seed = seed;
     let mut random = move |below: usize| {
@@ -167,7 +168,8 @@ fn in_store(env: &Env, rounds: usize) {
 /// What was written under each key, and when.
 type Written = BTreeMap<String, Vec<(u64, Vec<u8>)>>;
 
-/// A store in memory that two isolates share. `lag`: for so many ticks, nobody sees what was written, its writer included.
+/// A store in memory that two isolates share. `lag`: for so many ticks, nobody sees what was
+/// written, its writer included.
 struct Together {
     store: Rc<MemoryState>,
     lag: u64,

@@ -20,7 +20,8 @@ fn at(address: &str) -> Env {
     env(&[("MILLRACE_CACHE", address)])
 }
 
-/// A server that replies to each command with the next of these, and with the last again and again; then each connection stays open.
+/// A server that replies to each command with the next of these, and with the last again and again;
+/// then each connection stays open.
 fn scripted(replies: &'static [&'static [u8]]) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -138,7 +139,8 @@ fn a_connection_is_used_again_and_replaced_when_it_is_gone() {
     isolate.put("k", b"v", 600).unwrap();
     server.kill();
     server.restart();
-    // The isolate's connection is closed, and it has seen no failure: nothing is said, and nothing lost.
+    // The isolate's connection is closed, and it has seen no failure: nothing is said, and nothing
+    // lost.
     isolate.put("l", b"w", 600).unwrap();
     assert_eq!(Isolate::new(&address).get("l").unwrap().as_deref(), Some(&b"w"[..]));
     assert_eq!(Isolate::new(&address).get("k").unwrap().as_deref(), Some(&b"v"[..]));
@@ -183,7 +185,8 @@ fn what_a_server_may_reply_is_an_error_of_its_kind() {
 
 #[test]
 fn an_idle_connection_on_which_something_came_is_not_used() {
-    // The second line is a reply that nobody asked for, sent with the first: it must not become the answer to the next question.
+    // The second line is a reply that nobody asked for, sent with the first: it must not become the
+    // answer to the next question.
     let port = scripted(&[b"+OK\r\n", b"$-1\r\n$9\r\nforgotten\r\n", b"$-1\r\n"]);
     let isolate = Isolate::new(&at(&format!("redis://127.0.0.1:{port}")));
     isolate.put("k", b"v", 60).unwrap();

@@ -1,4 +1,5 @@
-//! Counters and records in real stores, and the limits of calls that several processes share by them.
+//! Counters and records in real stores, and the limits of calls that several processes share by
+//! them.
 
 use std::{path::Path, rc::Rc, thread};
 

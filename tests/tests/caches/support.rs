@@ -1,4 +1,5 @@
-//! A cache as an isolate of a native host opens it, and the app of the corpus' group `cache` on the real process.
+//! A cache as an isolate of a native host opens it, and the app of the corpus' group `cache` on the
+//! real process.
 
 use std::{fs, path::PathBuf, rc::Rc};
 
@@ -33,7 +34,8 @@ impl Isolate {
     }
 }
 
-/// The app with a counter in a database of its own process: a number that another process counted can only come from the cache.
+/// The app with a counter in a database of its own process: a number that another process counted
+/// can only come from the cache.
 pub(crate) struct Process {
     host: Host,
     folder: tempfile::TempDir,

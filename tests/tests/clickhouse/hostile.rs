@@ -1,4 +1,5 @@
-//! Hostile values through every form of placeholder into ClickHouse's engine: each comes back to the byte, in one row, and nothing else happens.
+//! Hostile values through every form of placeholder into ClickHouse's engine: each comes back to
+//! the byte, in one row, and nothing else happens.
 
 use millrace_core::{Json, value::Value};
 use millrace_tests::{
@@ -48,7 +49,8 @@ const FORMS: [(&str, &str, &str); 30] = [
     ("insert-select", "INSERT INTO kept (s) SELECT '{{ inputs.s }}'", ""),
 ];
 
-/// Of so many pairs of a form and a value one is tried, unless everything is: the engine takes 60 ms for each.
+/// Of so many pairs of a form and a value one is tried, unless everything is: the engine takes 60
+/// ms for each.
 const EACH: usize = 8;
 
 #[test]

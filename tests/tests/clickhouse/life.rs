@@ -1,4 +1,5 @@
-//! The life of a statement: deadlines, servers that are killed or stopped, broken answers, and what a server may not be sent.
+//! The life of a statement: deadlines, servers that are killed or stopped, broken answers, and what
+//! a server may not be sent.
 
 use std::time::{Duration, Instant};
 

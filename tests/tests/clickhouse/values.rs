@@ -111,7 +111,8 @@ fn literals_are_read_as_the_engine_reads_them() {
     let server = clickhouse::start(&[]);
     let database = open(&server);
     let adapter = format!("connector: clickhouse\nconnection_string: {}\n", clickhouse::url(&server));
-    // A literal with a placeholder is put together by the build; the same literal without one is the engine's to read.
+    // A literal with a placeholder is put together by the build; the same literal without one is
+    // the engine's to read.
     let bodies = [r"\%\_\d\w", r"\a\b\e\f\n\r\t\v\0", r#"\\ \' \" \` \/ '' ""#, r"\x41\x7f", r"\q\=\+ é", "`\"$a$"];
     let statements: Vec<String> = bodies.iter().map(|body| format!("SELECT '{body}{{{{ inputs.s }}}}' AS v")).collect();
     let inputs = "inputs: { s: { type: string } }\n";

@@ -1,4 +1,5 @@
-//! Connectors that speak HTTP: answers that are broken, late or too long, and servers that nobody vouches for.
+//! Connectors that speak HTTP: answers that are broken, late or too long, and servers that nobody
+//! vouches for.
 
 use std::{io::Read as _, iter, net::TcpListener, sync::Arc, thread};
 
@@ -88,7 +89,8 @@ fn silence_and_long_bodies(far: &Far) {
     let [read, write] = far.statements;
     for reply in [Reply::Silence, Reply::Stalled(far.good.to_owned(), 20)] {
         for (access, text) in [(Access::Read, read), (Access::Write, write)] {
-            // What a busy machine does not get sent by the deadline it sends by one of twice the length.
+            // What a busy machine does not get sent by the deadline it sends by one of twice the
+            // length.
             let by = |deadline_ms| {
                 let server = Scripted::with(vec![reply.clone()]);
                 let error = Database::open(far.on(&server)).run_with(&Query { deadline_ms, access, ..query(text) }).unwrap_err();

@@ -1,5 +1,6 @@
-//! Hostile values through the whole pipeline into a real database, through every form of placeholder: each comes back to the byte, apart from what
-//! would be hidden, in one row, or is refused by its type; nothing else happens.
+//! Hostile values through the whole pipeline into a real database, through every form of
+//! placeholder: each comes back to the byte, apart from what would be hidden, in one row, or is
+//! refused by its type; nothing else happens.
 
 use std::path::Path;
 
@@ -27,7 +28,8 @@ pub(crate) struct Hostile {
     pub(crate) nul: &'static [&'static str],
     /// At least so many calls are refused for a NUL, and for a type.
     pub(crate) least: [usize; 2],
-    /// Of so many pairs of a form and a value one is tried, unless everything is: each form and each value is tried in any case.
+    /// Of so many pairs of a form and a value one is tried, unless everything is: each form and
+    /// each value is tried in any case.
     pub(crate) each: usize,
     /// Queries for a number, and the number, afterwards.
     pub(crate) unharmed: &'static [(&'static str, i64)],
@@ -49,7 +51,8 @@ fn expected(tool: &str, value: &str) -> String {
 }
 
 impl Hostile {
-    /// `moved` gives the variables of the app in a folder, whose adapter it may change, and `open` a connection for the tables `canary` and `kept`.
+    /// `moved` gives the variables of the app in a folder, whose adapter it may change, and `open`
+    /// a connection for the tables `canary` and `kept`.
     pub(crate) fn check(&self, moved: impl FnOnce(&Path) -> Vec<(String, String)>, open: impl FnOnce(&Path) -> Database) {
         let Self { app, forms, wrong, nul, least, each, unharmed } = *self;
         let group = Group { name: "hostile".into(), app: root().join("tests/hostile").join(app), ..Group::default() };

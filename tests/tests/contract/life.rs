@@ -38,8 +38,8 @@ fn connection_of(server: &ServerUnderTest, database: &Database) -> Value {
     database.rows(server.life.unwrap().connection).remove(0).remove(0)
 }
 
-/// Waits until so many connections run an endless statement, and gives their numbers. A look that fails is taken again: the list of processes is read
-/// while they end.
+/// Waits until so many connections run an endless statement, and gives their numbers. A look that
+/// fails is taken again: the list of processes is read while they end.
 pub(crate) fn wait_for_running(server: &ServerUnderTest, admin: &Database, count: usize) -> Vec<i64> {
     let mut found = Vec::new();
     let number = |row: Vec<Value>| if let Value::I64(number) = row[0] { number } else { panic!("{row:?}") };
@@ -63,7 +63,8 @@ pub(crate) fn a_connection_is_used_again_and_replaced_when_it_broke(server: &'st
     let database = site.open();
     let first = connection_of(server, &database);
     assert_eq!(connection_of(server, &database), first);
-    // Ended by the administrator while it was idle: nobody notices but by another number, and a write loses nothing.
+    // Ended by the administrator while it was idle: nobody notices but by another number, and a
+    // write loses nothing.
     database.run("CREATE TABLE t (v int)", &[]).unwrap();
     let Value::I64(number) = first else { panic!("{first:?}") };
     end(&site, &site.open(), &number);
@@ -85,14 +86,16 @@ pub(crate) fn a_server_that_comes_back_is_waited_for(server: &'static ServerUnde
     let database = site.open();
     database.run("CREATE TABLE t (v int)", &[]).unwrap();
     site.own().kill();
-    // A kept connection may be the one that breaks, so the outcome of a write may be unknown here; nothing was executed either way.
+    // A kept connection may be the one that breaks, so the outcome of a write may be unknown here;
+    // nothing was executed either way.
     let gone = database.error("INSERT INTO t VALUES (1)");
     assert!(matches!(gone.kind, Unavailable | Protocol), "{gone:?}");
     let gone = database.run_with(&Query { access: Access::Read, ..query("SELECT 1") }).unwrap_err();
     assert_eq!(gone.kind, Unavailable);
     thread::scope(|scope| {
         scope.spawn(|| site.own().restart());
-        // While it starts there is no connection: nothing was executed, so even a write is sent again.
+        // While it starts there is no connection: nothing was executed, so even a write is sent
+        // again.
         let written = loop {
             match database.run("INSERT INTO t VALUES (1)", &[]) {
                 Err(error) if error.kind == Unavailable => continue,

@@ -20,7 +20,8 @@ pub(crate) struct Limits {
     pub(crate) endless: Option<(&'static str, &'static str)>,
     /// Whether the server stops by itself after the rows that are accepted: its connection is kept.
     pub(crate) stops: bool,
-    /// A row of millions of bytes, and what is said where 9 are accepted, to what reads and to what writes, where that is certain.
+    /// A row of millions of bytes, and what is said where 9 are accepted, to what reads and to what
+    /// writes, where that is certain.
     pub(crate) long: (&'static str, [&'static str; 2]),
     /// Whether a query that may write is said to have taken effect.
     pub(crate) says_written: bool,

@@ -39,7 +39,8 @@ impl Login {
         self.attempt(&format!("{connector}://{user}@{host}:{port}/{database}"), &options)
     }
 
-    /// `start` starts a server with a certificate and its key; `more` are options that work only where the certificate is trusted.
+    /// `start` starts a server with a certificate and its key; `more` are options that work only
+    /// where the certificate is trusted.
     pub(crate) fn tls_as_the_connection_string_says<S>(
         &self,
         start: impl FnOnce(&str, &str) -> (S, u16),

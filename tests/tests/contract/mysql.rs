@@ -237,7 +237,8 @@ pub(crate) const HOSTILE: Hostile = Hostile {
 pub(crate) const OTHER_QUOTES: [&str; 3] =
     ["--sql-mode=ANSI,NO_BACKSLASH_ESCAPES", "--character-set-server=latin1", "--collation-server=latin1_general_ci"];
 
-/// Values through the app, moved to the connection string that `moved` gives, on a server with these settings.
+/// Values through the app, moved to the connection string that `moved` gives, on a server with
+/// these settings.
 pub(crate) fn hostile_values(hostile: &Hostile, settings: &[&str], moved: impl FnOnce(&Site, &Path) -> String) {
     let site = match settings {
         [] => Site::of(&SERVER),

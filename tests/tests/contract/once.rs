@@ -1,4 +1,5 @@
-//! Writes that happen once for a key: also where connections are cut after the commit, the server is killed, and two ask at once.
+//! Writes that happen once for a key: also where connections are cut after the commit, the server
+//! is killed, and two ask at once.
 
 use std::{
     sync::{
@@ -23,7 +24,8 @@ use millrace_tests::{
 
 use super::{ServerUnderTest, Site};
 
-/// What differs between servers. The table is `t`, with a number `id` that the server gives and a unique text `k`.
+/// What differs between servers. The table is `t`, with a number `id` that the server gives and a
+/// unique text `k`.
 #[derive(Clone, Copy)]
 pub(crate) struct Once {
     /// Makes the table, and what else the statements need.
@@ -48,7 +50,8 @@ pub(crate) struct Once {
     pub(crate) endless: Option<&'static str>,
     /// Inserts the key `a`, and gives back so many characters.
     pub(crate) long: fn(usize) -> String,
-    /// How many are too many for a record; and how many fit, although they are more than a call reads.
+    /// How many are too many for a record; and how many fit, although they are more than a call
+    /// reads.
     pub(crate) lengths: [usize; 2],
     /// A user with few rights.
     pub(crate) user: Option<User>,
@@ -241,7 +244,8 @@ pub(crate) fn a_table_of_somebody_else_is_the_operators_affair(server: &'static 
     assert_eq!(counted(&database), [1, 1]);
 }
 
-/// Sends a call until there is an answer, as a client does: whether it is the one that wrote, and the rows.
+/// Sends a call until there is an answer, as a client does: whether it is the one that wrote, and
+/// the rows.
 fn until_known(server: &ServerUnderTest, database: &Database, statement: &str, key: &str) -> (bool, Rows) {
     loop {
         match once(database, statement, &[text(key)], key, 0) {
@@ -334,7 +338,8 @@ pub(crate) fn a_thousand_connections_are_cut_after_the_commit_and_no_write_is_ma
             let key = format!("{caller}-{number}");
             let statement = if number % 2 == 0 { returning } else { plain };
             way.cuts.store(1, SeqCst);
-            // Sometimes the server cannot be asked at once what became of it, and the caller must send its call again.
+            // Sometimes the server cannot be asked at once what became of it, and the caller must
+            // send its call again.
             let for_good = number % 50 == 0;
             way.closes.store(for_good, SeqCst);
             let first = once(&database, statement, &[text(&key)], &key, 0);

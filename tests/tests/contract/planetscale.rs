@@ -1,4 +1,5 @@
-//! The connector `planetscale`, over a stand-in for PlanetScale's API in front of a real MariaDB: nothing but text carries values there.
+//! The connector `planetscale`, over a stand-in for PlanetScale's API in front of a real MariaDB:
+//! nothing but text carries values there.
 
 use std::path::Path;
 

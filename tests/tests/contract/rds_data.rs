@@ -26,7 +26,8 @@ pub(crate) static SERVER: ServerUnderTest = ServerUnderTest {
         long: ("SELECT repeat('x', 5000000)", [TOO_LARGE; 2]),
         ..POSTGRES.limits
     },
-    // What reads is no transaction there, so nothing can be set for it; the API ends it after 45 seconds.
+    // What reads is no transaction there, so nothing can be set for it; the API ends it after 45
+    // seconds.
     life: Some(Life { ends: &[Access::Write], ..LIFE }),
     ..POSTGRES
 };

@@ -11,7 +11,8 @@ use super::{ServerUnderTest, Site};
 /// What differs between servers.
 #[derive(Clone, Copy)]
 pub(crate) struct Results {
-    /// Statements without rows on a table `t` with an integer key `id` and a text `name`, and how many rows each affects; three rows remain.
+    /// Statements without rows on a table `t` with an integer key `id` and a text `name`, and how
+    /// many rows each affects; three rows remain.
     pub(crate) changes: &'static [(&'static str, u64)],
     /// Queries, and the only cell of their results.
     pub(crate) cells: &'static [(&'static str, &'static str)],

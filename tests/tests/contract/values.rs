@@ -26,7 +26,8 @@ pub(crate) fn one(database: &Database, statement: &str, params: &[Value]) -> Val
     rows.remove(0).remove(0)
 }
 
-/// Every value, bound, stored in a column of its type and read back; `quoted` is a condition that holds, where a sign of a value stands in a text.
+/// Every value, bound, stored in a column of its type and read back; `quoted` is a condition that
+/// holds, where a sign of a value stands in a text.
 pub(crate) fn values_go_in_and_come_out_whole(database: &Database, cases: impl IntoIterator<Item = Stored>, sign: &str, quoted: &str) {
     for (column, value, expected) in cases {
         database.run("DROP TABLE IF EXISTS t", &[]).unwrap();

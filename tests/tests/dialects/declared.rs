@@ -1,4 +1,5 @@
-//! `kind: query` of a statement that the build does not understand: the database refuses it if it writes, whatever the adapter may do.
+//! `kind: query` of a statement that the build does not understand: the database refuses it if it
+//! writes, whatever the adapter may do.
 
 use std::borrow::Cow;
 

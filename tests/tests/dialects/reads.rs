@@ -1,8 +1,9 @@
-//! Statements that only read, in the forms of the servers' manuals and test suites: the build takes each for a read, or says where it does not,
-//! and the server runs each where it may only read.
+//! Statements that only read, in the forms of the servers' manuals and test suites: the build takes
+//! each for a read, or says where it does not, and the server runs each where it may only read.
 //!
-//! A line of `tests/data/reads/DIALECT.sql` is a statement. One that begins with `@` and a word is not run: MariaDB or the version of the packages
-//! does not know it, or it is not run where nothing may be written.
+//! A line of `tests/data/reads/DIALECT.sql` is a statement. One that begins with `@` and a word is
+//! not run: MariaDB or the version of the packages does not know it, or it is not run where nothing
+//! may be written.
 
 use std::fs;
 
@@ -22,8 +23,8 @@ use millrace_tests::{
 /// The fewest statements of a dialect.
 const FEWEST: usize = 150;
 
-/// Runs the statements of a dialect in a database, each so that the server refuses a write. `most_doubts`: how many of them the build may take for
-/// writes, with a warning.
+/// Runs the statements of a dialect in a database, each so that the server refuses a write.
+/// `most_doubts`: how many of them the build may take for writes, with a warning.
 fn check(name: &str, dialect: Dialect, most_doubts: usize, run: &dyn Fn(&str) -> Result<(), String>) {
     let file = root().join(format!("tests/data/reads/{name}.sql"));
     let text = fs::read_to_string(&file).unwrap();

@@ -1,7 +1,9 @@
-//! Generated texts of quotes, comments and line ends: whatever a server takes as code, a text or a name, the build takes for the same.
+//! Generated texts of quotes, comments and line ends: whatever a server takes as code, a text or a
+//! name, the build takes for the same.
 //!
-//! A text selects constants with names. Which of the names are columns of the server's result, and what texts they have, shows where the server
-//! saw quotes and comments end. What a server refuses proves nothing; what the build refuses harms nobody.
+//! A text selects constants with names. Which of the names are columns of the server's result, and
+//! what texts they have, shows where the server saw quotes and comments end. What a server refuses
+//! proves nothing; what the build refuses harms nobody.
 
 use millrace_bundler::statement::{Constants, Dialect, Outline, outline};
 use millrace_core::{
@@ -43,7 +45,8 @@ impl Generator {
         format!(", {} AS c{} ", self.names, self.names)
     }
 
-    /// What a text, a name or a comment has in it: mostly what is harmless there, and what ends it, or would in another dialect.
+    /// What a text, a name or a comment has in it: mostly what is harmless there, and what ends it,
+    /// or would in another dialect.
     fn noise(&mut self) -> String {
         let mut noise = String::new();
         for _ in 0..self.below(4) {
@@ -191,7 +194,8 @@ fn of_server(database: &Database, text: &str) -> Option<Constants> {
     Some(rows.columns.iter().cloned().zip(cells.iter().map(text)).filter(|(name, _)| is_given(name)).collect())
 }
 
-/// Whether a name is one that the generator gives. A column whose name is in a comment has another one.
+/// Whether a name is one that the generator gives. A column whose name is in a comment has another
+/// one.
 fn is_given(name: &str) -> bool {
     let digits = name.get(1..).is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()));
     name == "z"

@@ -1,4 +1,5 @@
-//! Apps with an adapter of `dynamodb`: what is refused when they are bundled, and `check --connect`.
+//! Apps with an adapter of `dynamodb`: what is refused when they are bundled, and
+//! `check --connect`.
 
 use std::process::Command;
 

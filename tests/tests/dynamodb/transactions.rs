@@ -140,7 +140,8 @@ fn no_transaction_is_half_done_or_made_twice_while_the_server_is_killed() {
                             progress.fetch_add(1, SeqCst);
                             made.insert(key);
                         }
-                        // This server forgets tokens when it is killed, which DynamoDB does not: what was made is then in the way of itself.
+                        // This server forgets tokens when it is killed, which DynamoDB does not:
+                        // what was made is then in the way of itself.
                         Err(error) if matches!(error.kind, Protocol | TimedOut | Constraint) => {}
                         Err(error) => {
                             assert_eq!(error.kind, Unavailable, "{error:?}");

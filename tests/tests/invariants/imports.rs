@@ -1,6 +1,8 @@
-//! Which module of a crate imports which: `use` items and paths in the code, followed through re-exports to the file with the definition.
+//! Which module of a crate imports which: `use` items and paths in the code, followed through
+//! re-exports to the file with the definition.
 //!
-//! Tests and the root of the crate are left out: the root declares everything and is imported by everything.
+//! Tests and the root of the crate are left out: the root declares everything and is imported by
+//! everything.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,5 @@
-//! What the sources hold themselves to, so that one thing stands in one place and a function fits on a screen.
+//! What the sources hold themselves to, so that one thing stands in one place and a function fits
+//! on a screen.
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
@@ -96,7 +97,8 @@ fn functions_are_short_and_take_what_belongs_together() {
     assert!(tuples.is_empty(), "a parameter is one thing, which has a name; a tuple has none:\n{}", tuples.join("\n"));
 }
 
-/// What one place does for all: a text of the sources that shows it, and the most files that may have it.
+/// What one place does for all: a text of the sources that shows it, and the most files that may
+/// have it.
 const ONCE: [(&str, usize); 2] = [
     // URLs are taken apart by the core.
     (r#"split_once("://")"#, 2),
@@ -142,4 +144,28 @@ fn where_to_begin_leads_somewhere() {
     assert!(places.len() > 15, "only {places:?} were found: the test sees too little");
     let missing: Vec<&&str> = places.iter().filter(|place| !root().join(place).exists()).collect();
     assert!(missing.is_empty(), "ARCHITECTURE.md begins at {missing:?}, which do not exist");
+}
+
+/// Where a comment ends.
+const COLUMNS: usize = 100;
+
+#[test]
+fn prose_ends_at_a_column() {
+    let crates = ["core", "bundler", "languages", "adapters", "engine", "tests"];
+    let files = crates.iter().flat_map(|name| super::sources(&root().join(name))).filter(|file| !file.ends_with("table.rs"));
+    let mut long = Vec::new();
+    for file in files.filter(|file| !file.components().any(|part| part.as_os_str() == "node_modules")) {
+        let mut is_example = false;
+        for (number, line) in fs::read_to_string(&file).unwrap().lines().enumerate() {
+            let text = line.trim_start();
+            let prose = text.trim_start_matches(['/', '!']).trim_start();
+            is_example = text.starts_with("//") && is_example != prose.starts_with("```");
+            // A row of a table, a link and code stay whole, and so does what has columns of its own.
+            let is_whole = is_example || prose.starts_with('|') || ["http", "`", "](", "  ", "\\n"].iter().any(|mark| prose.contains(mark));
+            if text.starts_with("//") && line.chars().count() > COLUMNS && prose.contains(' ') && !is_whole {
+                long.push(format!("{}:{}", file.strip_prefix(root()).unwrap().display(), number + 1));
+            }
+        }
+    }
+    assert!(long.is_empty(), "a comment ends at column {COLUMNS}:\n{}", long.join("\n"));
 }

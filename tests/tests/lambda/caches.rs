@@ -1,4 +1,5 @@
-//! The cache's table: shared by environments, filled before a freeze, and never the reason that a call fails.
+//! The cache's table: shared by environments, filled before a freeze, and never the reason that a
+//! call fails.
 
 use std::{
     fs,
@@ -64,7 +65,8 @@ impl Environment {
         rows[0]["rows"].clone()
     }
 
-    /// Waits until the environment could freeze: it has answered, and asked for the next invocation.
+    /// Waits until the environment could freeze: it has answered, and asked for the next
+    /// invocation.
     fn freeze(&self) {
         self.function.api().wait_for_next(self.calls + 1);
     }
@@ -100,7 +102,8 @@ fn package() -> Package {
     Package { folder, built, started: std::cell::Cell::new(0) }
 }
 
-/// Tries with one key after the other: a table that takes longer than a second counts as failed for a while, which a busy machine may see.
+/// Tries with one key after the other: a table that takes longer than a second counts as failed for
+/// a while, which a busy machine may see.
 fn eventually(what: &str, logs: impl Fn() -> String, mut happened: impl FnMut(u32) -> bool) {
     let started = Instant::now();
     for id in 0.. {
@@ -158,8 +161,8 @@ fn a_table_that_dies_in_the_middle_fails_no_call() {
         assert_eq!(environment.count(id), 0);
     }
     environment.freeze();
-    // A connection that was open breaks, or a new one is refused.
-    // What is asked first, the epochs or the results, depends on how old the epochs are that the environment knows.
+    // A connection that was open breaks, or a new one is refused. What is asked first, the epochs
+    // or the results, depends on how old the epochs are that the environment knows.
     let log = environment.log();
     assert!(log.contains("the cache cannot be") || log.contains("the epochs of cached results cannot be read"), "{log}");
     server.process.restart();

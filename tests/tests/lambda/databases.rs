@@ -1,4 +1,5 @@
-//! Databases on Lambda: files that are packed, files that are written, and a server that dies and comes back.
+//! Databases on Lambda: files that are packed, files that are written, and a server that dies and
+//! comes back.
 
 use std::{
     fs,
@@ -110,7 +111,8 @@ fn every_invocation_is_answered_while_postgres_dies_and_returns() {
     server.restart();
     (120..200).for_each(|turn| check(turn, &is_right));
 
-    // Dead in the middle of a statement: that call is answered, too, and the next one waits for nothing.
+    // Dead in the middle of a statement: that call is answered, too, and the next one waits for
+    // nothing.
     let request = call("waits", "{}");
     let outcome = function.begin(&Front::Url.event(&request), Duration::from_secs(120));
     let observer = server.open();

@@ -1,4 +1,5 @@
-//! Calls that nobody waits for any more, and what observes the end of a call when the time of its invocation is over: it is told all the same.
+//! Calls that nobody waits for any more, and what observes the end of a call when the time of its
+//! invocation is over: it is told all the same.
 
 use std::{
     fs,

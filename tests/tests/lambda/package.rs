@@ -16,8 +16,9 @@ use millrace_tests::{
 
 use super::{app, call, sample, size};
 
-/// The most that the binary may have, zipped, in bytes. Lambda fetches it at a cold start. With the state file, answers as streams, and lists and
-/// errors told apart by PostgreSQL's types it has 7,541,000.
+/// The most that the binary may have, zipped, in bytes. Lambda fetches it at a cold start. With the
+/// state file, answers as streams, and lists and errors told apart by PostgreSQL's types it has
+/// 7,541,000.
 const MOST_ZIPPED: u64 = 7_700_000;
 /// The newest C library of Amazon Linux 2023.
 const GLIBC: (u32, u32) = (2, 34);
@@ -72,7 +73,8 @@ fn the_binary_starts_on_amazon_linux_2023_and_is_small() {
 
 #[test]
 fn the_binary_is_made_for_arm64_too() {
-    if !lambda::arm64_is_there("a binary for arm64") {
+    // Three minutes of a processor, for what changes with dependencies: before a release, and weekly.
+    if !millrace_tests::is_everything_run() || !lambda::arm64_is_there("a binary for arm64") {
         return;
     }
     let folder = app(&[
@@ -97,7 +99,8 @@ fn the_binary_is_made_for_arm64_too() {
     let told: serde_json::Value = serde_json::from_slice(&built.stdout).unwrap();
     assert_eq!(told["arch"], "arm64");
     let bytes = fs::read(folder.path().join("dist/bootstrap")).unwrap();
-    // ELF, 64 bits, least byte first, an executable or a position-independent one, for the machine EM_AARCH64.
+    // ELF, 64 bits, least byte first, an executable or a position-independent one, for the machine
+    // EM_AARCH64.
     assert_eq!((&bytes[..6], &bytes[18..20]), (&b"\x7fELF\x02\x01"[..], &183_u16.to_le_bytes()[..]));
     assert!(bytes[16..18] == [2, 0] || bytes[16..18] == [3, 0], "{:?}", &bytes[16..18]);
     let texts: Vec<&str> = bytes.split(|byte| *byte == 0).filter_map(|text| str::from_utf8(text).ok()).collect();

@@ -1,5 +1,5 @@
-//! The commands of docs/lambda.md, run as its reader would. `sam deploy` needs an account of AWS: its options, its template and its
-//! parameters are read by `sam` itself, which then stops.
+//! The commands of docs/lambda.md, run as its reader would. `sam deploy` needs an account of AWS:
+//! its options, its template and its parameters are read by `sam` itself, which then stops.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
@@ -40,7 +40,8 @@ fn commands() -> Vec<String> {
 fn the_lambda_page_does_what_it_says() {
     let (tools, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     sam_without_account(tools.path());
-    // What says `sam build` speaks of a folder with a template and a Makefile, which the sample has.
+    // What says `sam build` speaks of a folder with a template and a Makefile, which the sample
+    // has.
     let (installed, _) = sample();
     let env = [("SAM_CLI_TELEMETRY", "0"), ("AWS_DEFAULT_REGION", "eu-central-1"), ("MILLRACE_LAMBDA_PROFILE", "lambda")];
     // An optimised runtime for another processor takes minutes and shows nothing more.

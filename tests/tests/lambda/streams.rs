@@ -1,5 +1,5 @@
-//! Event streams: what a call says while it runs reaches the caller before the call is over, where the deployment streams; else with the
-//! answer.
+//! Event streams: what a call says while it runs reaches the caller before the call is over, where
+//! the deployment streams; else with the answer.
 
 use std::{
     io::{ErrorKind, Read as _, Write as _},
@@ -127,7 +127,8 @@ fn an_answer_that_is_whole_goes_out_in_one_part() {
     let folder = super::scripts(&[("short", "return 'short';"), ("long", "return 'x'.repeat(900_000);")]);
     let function = Function::start(&lambda::build(folder.path()), &[("MILLRACE_RESPONSE".to_owned(), "stream".to_owned())]);
     for (tool, least) in [("short", 10), ("long", 900_000), ("short", 10)] {
-        // The head, what separates it, and the body: a second part would wait for the first to be acknowledged.
+        // The head, what separates it, and the body: a second part would wait for the first to be
+        // acknowledged.
         let Outcome::Stream(chunks, kind) = function.invoke(&Front::Url.event(&super::call(tool, "{}"))) else { panic!("no stream") };
         assert_eq!((chunks.len(), kind.as_str()), (1, "application/vnd.awslambda.http-integration-response"));
         let end = chunks[0].windows(8).position(|eight| eight == [0; 8]).unwrap();

@@ -1,4 +1,5 @@
-//! Calls that cannot be stopped: they are answered for, and the next invocation finds a new environment.
+//! Calls that cannot be stopped: they are answered for, and the next invocation finds a new
+//! environment.
 
 use std::{
     fs,
@@ -9,7 +10,8 @@ use millrace_tests::lambda::{self, Front, Function, Outcome};
 
 use super::{app, call};
 
-/// A seed that never ends: it is the operator's own text, which no deadline bounds, and holds the isolate that opens the database.
+/// A seed that never ends: it is the operator's own text, which no deadline bounds, and holds the
+/// isolate that opens the database.
 const ENDLESS: &str = "CREATE TABLE t AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c;\n";
 
 fn package() -> (tempfile::TempDir, std::path::PathBuf) {

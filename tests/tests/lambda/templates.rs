@@ -1,4 +1,5 @@
-//! What CloudFormation gets of each template: SAM's own translator is run on it, once with each value of each parameter.
+//! What CloudFormation gets of each template: SAM's own translator is run on it, once with each
+//! value of each parameter.
 
 use std::{collections::BTreeMap, fs, path::Path, process::Command};
 

@@ -1,4 +1,5 @@
-//! Traces of a function: at the collector before the environment can freeze, and never waited for by a caller.
+//! Traces of a function: at the collector before the environment can freeze, and never waited for
+//! by a caller.
 
 use std::sync::{Mutex, mpsc};
 

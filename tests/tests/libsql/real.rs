@@ -29,7 +29,8 @@ fn columns_keep_their_order_and_get_unique_names() {
     assert_eq!(rows.rows, [[text("b"), Value::I64(2), Value::I64(7), Value::I64(1)]]);
 }
 
-/// Every value, bound, stored in a column without affinity and read back: what comes out, and as which of SQLite's types.
+/// Every value, bound, stored in a column without affinity and read back: what comes out, and as
+/// which of SQLite's types.
 #[test]
 fn values_come_back_whole() {
     let every_byte: Vec<u8> = (0..=255).collect();

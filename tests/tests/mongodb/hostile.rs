@@ -1,4 +1,5 @@
-//! Hostile values through every form of placeholder: each arrives to the byte as a leaf, and nothing else happens.
+//! Hostile values through every form of placeholder: each arrives to the byte as a leaf, and
+//! nothing else happens.
 
 use millrace_core::{Json, hidden::visible, value::Value};
 use millrace_tests::{database::runtime, mongodb};
@@ -10,7 +11,8 @@ use crate::redis::hostile::{given, values};
 /// Ways to values in a command, and what is found there.
 type Places = &'static [(&'static str, &'static str)];
 
-/// The tools of an app, and where in the command the values arrive: whole, or after what stands before them.
+/// The tools of an app, and where in the command the values arrive: whole, or after what stands
+/// before them.
 const FORMS: [(&str, &str, Places); 9] = [
     ("filter", r#"{"find": "c", "filter": {"a": "{{ inputs.s }}"}}"#, &[("/filter/a", "<>")]),
     ("deep", r#"{"find": "c", "filter": {"$or": [{"a.b": {"$gt": "{{ inputs.s }}"}}]}}"#, &[("/filter/$or/0/a.b/$gt", "<>")]),
@@ -80,7 +82,8 @@ fn each_value_is_one_leaf() {
     });
 }
 
-/// No key came or went, at any depth: what the author wrote is there, and where a placeholder stood there is a text or a list of texts.
+/// No key came or went, at any depth: what the author wrote is there, and where a placeholder stood
+/// there is a text or a list of texts.
 fn same(written: &Json, received: &Json, tool: &str) {
     let found = match (written, received) {
         (Json::String(text), Json::Object(members)) if text.contains("{{") && members.len() == 1 => &received["$literal"],

@@ -110,7 +110,8 @@ fn errors_have_their_kinds() {
         (json!({"insert": "c", "documents": [{"_id": "hunter2"}]}), Constraint, "a document with the same unique key exists already"),
         (
             json!({"insert": "c", "documents": [{"_id": 1}, {"_id": "hunter2"}, {"_id": 2}]}),
-            // Not as what changed nothing: it is not repeated, and what was kept of the tables is not used again.
+            // Not as what changed nothing: it is not repeated, and what was kept of the tables is
+            // not used again.
             Protocol,
             "a document with the same unique key exists already; 1 document was changed before the error",
         ),
@@ -169,7 +170,8 @@ fn the_primary_is_found_and_found_again() {
     assert!(error.message.contains("is not a member of the replica set"), "{error:?}");
     let error = run(&through("?directConnection=true"), &insert()).unwrap_err();
     assert_eq!((error.kind, error.message.as_str()), (Unavailable, "the server is not the primary of its replica set"));
-    // A server that is none any more has done nothing, so that it is sent again; a list of writes, of which one was made, is not.
+    // A server that is none any more has done nothing, so that it is sent again; a list of writes,
+    // of which one was made, is not.
     let not_primary = json!({"ok": 0, "code": 10_107, "codeName": "NotWritablePrimary", "errmsg": "not primary"});
     let server = Scripted::start(vec![Reply(not_primary.clone()), Reply(not_primary), Reply(json!({"ok": 1, "n": 1}))]);
     run(&server.open(), &insert()).unwrap();

@@ -115,7 +115,8 @@ fn dns_names_the_hosts() {
         let options: Vec<(&str, &str)> = options.iter().map(|(key, value)| (*key, value.as_str())).collect();
         Database::open(connection("mongodb", &format!("mongodb+srv://me:pw@{name}/shop"), &options))
     };
-    // A name with so long a part is none for the resolver of this machine, which asks nobody about it.
+    // A name with so long a part is none for the resolver of this machine, which asks nobody about
+    // it.
     let host = format!("{}.db.localhost.invalid", "a".repeat(64));
     let dns = Scripted::with(vec![answer(33, &[&format!("0 0 27017 {host}.")]), answer(16, &["\"authSource=admin\""])]);
     let error = run(&open(&dns), &json!({"count": "c"})).unwrap_err();

@@ -73,7 +73,8 @@ pub(crate) enum Answer {
     Silence,
 }
 
-/// A server that greets, and answers each other command with the next of these, over all its connections, and with the last again and again.
+/// A server that greets, and answers each other command with the next of these, over all its
+/// connections, and with the last again and again.
 pub(crate) struct Scripted {
     pub(crate) port: u16,
     received: Arc<Mutex<Vec<String>>>,

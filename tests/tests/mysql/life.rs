@@ -75,7 +75,8 @@ fn a_server_that_prepares_no_more_is_given_back_what_it_had() {
     assert_eq!(other.rows("SELECT 1"), [[Value::I64(1)]]);
 }
 
-/// The server's own limit is a minute away, and for the second statement of another kind: only `KILL QUERY` ends them.
+/// The server's own limit is a minute away, and for the second statement of another kind: only
+/// `KILL QUERY` ends them.
 #[test]
 fn a_statement_that_nobody_waits_for_is_ended() {
     let site = Site::of(&SERVER);
@@ -103,7 +104,8 @@ fn a_statement_that_nobody_waits_for_is_ended() {
     assert!(admin.rows("SHOW TABLES LIKE 'late'").is_empty());
 }
 
-/// MariaDB describes the columns of a prepared statement's result once, and again where they changed.
+/// MariaDB describes the columns of a prepared statement's result once, and again where they
+/// changed.
 #[test]
 fn columns_are_described_again_where_they_changed() {
     let site = Site::of(&SERVER);
@@ -133,7 +135,8 @@ fn columns_are_described_again_where_they_changed() {
     // With the first, the statement is prepared.
     assert!(lengths[1] < 1_000 && lengths[1] == lengths[2] && lengths[0] > 3_000, "{lengths:?}");
 
-    // Another name, another type, one more, one less; on the connection that has prepared the statement.
+    // Another name, another type, one more, one less; on the connection that has prepared the
+    // statement.
     let thread = thread_of(&database);
     site.run(&format!("ALTER TABLE wide RENAME COLUMN {} TO renamed", names[0]));
     let rows = all();

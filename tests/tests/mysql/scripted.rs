@@ -1,4 +1,5 @@
-//! What a server may say that MariaDB does not: MySQL 8's way to ask for a password, half of an answer, and what no server should.
+//! What a server may say that MariaDB does not: MySQL 8's way to ask for a password, half of an
+//! answer, and what no server should.
 
 use std::{
     io::{Read, Write},
@@ -112,7 +113,8 @@ impl Client {
 /// `v`, a `BIGINT`.
 const COLUMN: &[u8] = b"\x03def\0\0\0\x01v\0\x0c\x3f\0\x14\0\0\0\x08\0\0\0\0\0";
 
-/// A server that talks to each client by a script; where it listens, and how many statements it got.
+/// A server that talks to each client by a script; where it listens, and how many statements it
+/// got.
 fn server(script: impl Fn(&mut Client, usize) -> Option<()> + Send + Sync + 'static) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -323,7 +325,8 @@ fn asks(script: impl Fn(&mut Client) -> Option<()> + Send + 'static) -> String {
     format!("mysql://me:secret@127.0.0.1:{port}/x")
 }
 
-/// SHA256(password) ⊕ SHA256(SHA256(SHA256(password)), nonce) for `secret` and the nonces of these tests, by Python's `hashlib`.
+/// SHA256(password) ⊕ SHA256(SHA256(SHA256(password)), nonce) for `secret` and the nonces of these
+/// tests, by Python's `hashlib`.
 const FIRST_PROOF: &str = "c76e2898612a4cf042c77fa8c4702c4c64c0c2c557c53c4d75595aaa6abae809";
 const SECOND_PROOF: &str = "7b015df82fcd42909d5a339583c1b0571acc7a9e339ad58b44446f68cb279817";
 const SECOND_NATIVE_PROOF: &str = "86d37a616c83711f36b38230b57e4063263fbe58";

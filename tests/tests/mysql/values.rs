@@ -26,7 +26,8 @@ fn values_go_in_and_come_out_whole() {
     values_go_in_and_come_out_whole_through(&Site::of(&SERVER).open(), Value::F64(16_777_216.0));
 }
 
-/// Values of every type. `float` is what becomes of 16777216 in a `FLOAT`: as text, it has six digits.
+/// Values of every type. `float` is what becomes of 16777216 in a `FLOAT`: as text, it has six
+/// digits.
 pub fn values_go_in_and_come_out_whole_through(database: &Database, float: Value) {
     let every_byte: Vec<u8> = (0..=255).collect();
     let every_character: String = (0..0x250).filter_map(char::from_u32).collect();
@@ -153,7 +154,8 @@ fn other_types_come_as_bytes_or_text() {
     assert_eq!(one(&database, "SELECT _latin1 X'e9'", &[]), text("é"));
 }
 
-/// Texts that are longer than a packet can be, both ways; and one that is longer than the server takes.
+/// Texts that are longer than a packet can be, both ways; and one that is longer than the server
+/// takes.
 #[test]
 fn large_values_are_sent_in_parts() {
     let server = Mysql::start(&["--max-allowed-packet=64M"]);

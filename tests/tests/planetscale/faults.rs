@@ -1,4 +1,5 @@
-//! Servers that are killed, paused and silent, answers that are none, and writes whose answer is lost.
+//! Servers that are killed, paused and silent, answers that are none, and writes whose answer is
+//! lost.
 
 use std::{
     borrow::Cow,

@@ -1,5 +1,6 @@
-//! `session` of an adapter, through the whole of a server: callers of two tenants at the same time, by every way in which an app reaches its
-//! database, on a few connections of a pooler that are ended now and then.
+//! `session` of an adapter, through the whole of a server: callers of two tenants at the same time,
+//! by every way in which an app reaches its database, on a few connections of a pooler that are
+//! ended now and then.
 
 use std::{
     process,

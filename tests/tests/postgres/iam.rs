@@ -147,7 +147,8 @@ fn a_login_with_a_token() {
     let refused = run("stranger", variables(&cases[1])).unwrap_err();
     assert_eq!((refused.kind, refused.message.clone()), (ErrorKind::Credentials, format!("{place} does not accept the password; {help}")));
     assert!(!format!("{refused:?}").contains("X-Amz"), "{refused:?}");
-    // The password of the user is the token, and still it is not proven by: this is no server of RDS.
+    // The password of the user is the token, and still it is not proven by: this is no server of
+    // RDS.
     let asked = run("other", variables(&cases[2])).unwrap_err();
     let expected = format!(
         "{place} takes no token of AWS IAM from the user of the adapter; switch IAM authentication on, and run `GRANT rds_iam TO` the user"

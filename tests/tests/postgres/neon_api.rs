@@ -1,4 +1,5 @@
-//! What is Neon's alone: the stand-in as the vendor's client sees it, what is sent, answers that are none, and writes whose answer is lost.
+//! What is Neon's alone: the stand-in as the vendor's client sees it, what is sent, answers that
+//! are none, and writes whose answer is lost.
 
 use std::{
     process::Command as Process,

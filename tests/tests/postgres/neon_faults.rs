@@ -1,4 +1,5 @@
-//! Whose fault a failed batch is: the statement's, the settings', the login's, or nobody's; and what a batch may not do.
+//! Whose fault a failed batch is: the statement's, the settings', the login's, or nobody's; and
+//! what a batch may not do.
 
 use millrace_core::{
     ErrorKind::{Busy, Configuration, Constraint, Credentials, Data, Denied, Protocol, Syntax, Unavailable},
@@ -29,7 +30,8 @@ fn settings_are_suspected_only_where_postgresql_refused_a_statement() {
             for (access, statement, expected) in [(Access::Read, READ, case.read), (Access::Write, WRITE, case.written)] {
                 let api = Scripted::with(case.replies.clone());
                 let outcome = Database::open(settings(&api, options)).run_with(&Query { session, access, ..query(statement) });
-                // What was said of the statement takes one further request, whose answer is good and clears the settings.
+                // What was said of the statement takes one further request, whose answer is good
+                // and clears the settings.
                 let (outcome_of, count) = expected;
                 let count = count + usize::from(matches!(outcome_of, Err(Constraint | Data | Syntax)));
                 let found = (outcome.map(|rows| rows.rows.len()).map_err(|error| error.kind), api.received().len());

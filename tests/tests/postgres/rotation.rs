@@ -1,4 +1,5 @@
-//! A password that changes while calls come: whoever is refused reads it again within the call, and within `/readyz`.
+//! A password that changes while calls come: whoever is refused reads it again within the call, and
+//! within `/readyz`.
 
 use std::{fs, thread, time::Duration};
 

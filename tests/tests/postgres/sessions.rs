@@ -1,5 +1,5 @@
-//! What an adapter's `session` sets: for one call and not any longer, whatever becomes of the call; also behind a pooler. Two tenants never
-//! see each other's rows.
+//! What an adapter's `session` sets: for one call and not any longer, whatever becomes of the call;
+//! also behind a pooler. Two tenants never see each other's rows.
 
 use std::{
     sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
@@ -37,7 +37,8 @@ CREATE PROCEDURE commits() LANGUAGE plpgsql AS $$ BEGIN COMMIT; END $$;
 CREATE TABLE checked (tenant text, v int UNIQUE DEFERRABLE INITIALLY DEFERRED);
 GRANT SELECT, INSERT ON checked TO clerk;
 ";
-/// What is set, where nothing should be: a setting of one's own is empty after its first use, and absent before.
+/// What is set, where nothing should be: a setting of one's own is empty after its first use, and
+/// absent before.
 const LEFT: &str = "SELECT coalesce(current_setting('app.tenant', true), ''), current_user::text, current_setting('application_name')";
 
 fn shop() -> Postgres {
@@ -167,7 +168,8 @@ fn nothing_is_left_however_a_call_ends(way: Way) {
     }));
 }
 
-/// Callers of two tenants on the same few connections, while some of their statements fail and connections are ended.
+/// Callers of two tenants on the same few connections, while some of their statements fail and
+/// connections are ended.
 fn interleave(server: &Postgres, open: impl Fn() -> Database + Sync, killer: bool) {
     const ISOLATES: usize = 4;
     const ROUNDS: usize = 40;

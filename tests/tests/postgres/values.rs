@@ -29,7 +29,8 @@ for_each_way! {
     values_go_in_and_come_out_whole
 }
 
-/// More values than a list of columns may have, and the most that there can be; one more is refused.
+/// More values than a list of columns may have, and the most that there can be; one more is
+/// refused.
 fn a_statement_takes_as_many_values_as_the_protocol(way: Way) {
     let site = way.site();
     let database = site.open();
@@ -113,7 +114,8 @@ fn values_go_in_and_come_out_whole(way: Way) {
         if way == Way::RdsData && has_lists {
             continue;
         }
-        // The RDS Data API is told the types of texts, which are kept for a minute: a value that fits the one of before need not fail.
+        // The RDS Data API is told the types of texts, which are kept for a minute: a value that
+        // fits the one of before need not fail.
         let anew = (way == Way::RdsData).then(|| site.open());
         values_go_in_and_come_out_whole_of(anew.as_ref().unwrap_or(&database), [case], "$1", "'$1' <> ''");
     }
@@ -125,7 +127,8 @@ fn step<'a>(name: &'a str, text: &'a str, values: &[Value]) -> BoundStep<'a> {
     BoundStep { name, text: text.into(), parameters, access: Access::Write, expect: None }
 }
 
-/// The type of a column is changed under a server that knows what lists are in it: every call gets its row, and no statement is carried out twice.
+/// The type of a column is changed under a server that knows what lists are in it: every call gets
+/// its row, and no statement is carried out twice.
 fn lists_follow_a_place_whose_type_changes(way: Way) {
     const PUT: &str = "INSERT INTO t VALUES ($1)";
     let site = way.site();

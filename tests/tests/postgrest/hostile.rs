@@ -1,4 +1,5 @@
-//! Hostile values through every form of placeholder: each arrives to the byte, and nothing else happens.
+//! Hostile values through every form of placeholder: each arrives to the byte, and nothing else
+//! happens.
 
 use millrace_core::{Endpoint, Json, value::Value};
 use millrace_tests::{database::runtime, shown::shown};
@@ -56,7 +57,8 @@ fn found(condition: &str) -> String {
     format!(r#"{{"from": "vals", "select": "id,parts!inner(s)", "where": {condition}, "order": "id"}}"#)
 }
 
-/// What a form returns for a value; nothing where it is thousands of bytes, too long for a URL, or one that PostgREST would take for a condition.
+/// What a form returns for a value; nothing where it is thousands of bytes, too long for a URL, or
+/// one that PostgREST would take for a condition.
 async fn answer(endpoint: &Endpoint, tool: &str, value: &str) -> Option<Json> {
     let given = json!({ "s": value, "list": ["one", value, value], "rows": [{"s": value, "is_admin": true}, {"s": "other"}] });
     let result = call(endpoint, tool, given).await;
@@ -197,7 +199,8 @@ fn each_value_arrives_to_the_byte() {
     }
     println!("PostgreSQL refuses {refused} patterns");
 
-    // What PostgreSQL has no place for is refused before anything is sent, with the name of the input.
+    // What PostgreSQL has no place for is refused before anything is sent, with the name of the
+    // input.
     tokio::task::LocalSet::new().block_on(&runtime(), async {
         for (tool, ..) in tools.iter().filter(|(tool, ..)| *tool != "put-rows") {
             for value in &nul {

@@ -52,7 +52,8 @@ fn supabases_client_gets_the_same() {
     let mut differences = Vec::new();
     for (value, theirs) in values.iter().zip(&theirs) {
         assert_eq!(theirs.len(), requests.len());
-        // A condition on related rows that are not selected: PostgREST refuses it, and here the build does.
+        // A condition on related rows that are not selected: PostgREST refuses it, and here the
+        // build does.
         assert_eq!(theirs[4], serde_json::json!({"error": "PGRST108"}), "{value}");
         for (request, theirs) in requests.iter().zip(theirs).filter(|(request, _)| !request.is_empty()) {
             let rows: Rows = database.run(request, &[Value::Text((*value).to_owned())]).unwrap();
@@ -67,7 +68,8 @@ fn supabases_client_gets_the_same() {
             }
         }
     }
-    // Supabase's client puts quotes around an element that has a comma or a bracket, and leaves quotes and backslashes within as they are.
+    // Supabase's client puts quotes around an element that has a comma or a bracket, and leaves
+    // quotes and backslashes within as they are.
     assert!(differences.len() == 1, "{}", differences.join("\n"));
     println!("{} of {} answers differ", differences.len(), values.len() * (requests.len() - 1));
     assert!(differences.iter().all(|difference| difference.contains("\"in\": [")), "{}", differences.join("\n"));

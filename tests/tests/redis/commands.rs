@@ -82,7 +82,8 @@ fn members(list: &Value) -> Vec<String> {
     parts.iter().skip(1).step_by(2).map(shown).collect()
 }
 
-/// A specification as the server describes it, as the table has it. None for what is no key, and for what the server cannot say.
+/// A specification as the server describes it, as the table has it. None for what is no key, and
+/// for what the server cannot say.
 fn described(spec: &Value) -> Option<String> {
     let Value::Array(flags) = member(spec, "flags") else { panic!("{spec:?}") };
     let has = |flag: &str| flags.contains(&Value::Text(flag.to_owned()));

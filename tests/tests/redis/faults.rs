@@ -1,4 +1,5 @@
-//! Faults of a real server: every call is answered in time, no write is made twice, and what was answered is there.
+//! Faults of a real server: every call is answered in time, no write is made twice, and what was
+//! answered is there.
 
 use std::{
     fs,
@@ -212,7 +213,8 @@ fn half_an_answer_is_none_in_either_version() {
             if !is_read {
                 continue;
             }
-            // Silence lasts until the deadline; a connection that ends is noticed, and only a read is sent again.
+            // Silence lasts until the deadline; a connection that ends is noticed, and only a read
+            // is sent again.
             let silent = Scripted::with(hello, &[AndSilence(half)]);
             for access in [Access::Write, Access::Read] {
                 let before = silent.received().len();

@@ -1,4 +1,5 @@
-//! Hostile values through every form of placeholder: each arrives to the byte as one argument, and nothing else happens.
+//! Hostile values through every form of placeholder: each arrives to the byte as one argument, and
+//! nothing else happens.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,8 @@ use crate::in_process::{call, endpoint, hostile_values, text};
 
 use super::support::{Answer::Bytes, Hello, Scripted, raw};
 
-/// The tools of an app: name, statement, and the arguments that a value `s` and a list of three become.
+/// The tools of an app: name, statement, and the arguments that a value `s` and a list of three
+/// become.
 pub(super) const FORMS: [(&str, &str, &str); 9] = [
     ("whole", "SET {{ inputs.s }} {{ inputs.s }}", "SET|<>|<>"),
     ("quoted", "SET \"{{ inputs.s }}\" '{{ inputs.s }}'", "SET|<>|<>"),

@@ -1,4 +1,5 @@
-//! RESP2 and RESP3: which is spoken, and that a command has one answer in both, and through Upstash's API.
+//! RESP2 and RESP3: which is spoken, and that a command has one answer in both, and through
+//! Upstash's API.
 
 use std::{
     io::{Read as _, Write as _},
@@ -277,7 +278,8 @@ fn a_server_without_hello_is_remembered() {
         }
         assert_eq!(names(&server), commands, "{what}");
     }
-    // Nothing is asked where only one version may be spoken, or where the reply of a command could be another.
+    // Nothing is asked where only one version may be spoken, or where the reply of a command could
+    // be another.
     for options in [&[("protocol", "2")][..], &[("allow", "FT.SEARCH")]] {
         let server = Scripted::with(Hello::Scripted, &[ONE]);
         run(&database(&format!("redis://127.0.0.1:{}", server.port), options), "GET k").unwrap();

@@ -1,4 +1,5 @@
-//! Commands that read share a connection: each gets its own reply, and what happens to one of them is nobody else's error.
+//! Commands that read share a connection: each gets its own reply, and what happens to one of them
+//! is nobody else's error.
 
 use millrace_core::{
     ErrorKind::{TimedOut, TooLarge},

@@ -40,7 +40,8 @@ pub(crate) fn json(database: &Database, command: &str) -> String {
     serde_json::to_string(&rows.json()).unwrap()
 }
 
-/// Sends a command to a server by another way than Millrace's; what it replies, as it comes, up to the end of the first line.
+/// Sends a command to a server by another way than Millrace's; what it replies, as it comes, up to
+/// the end of the first line.
 pub(crate) fn raw(port: u16, words: &[&[u8]]) -> String {
     let mut socket = TcpStream::connect(("127.0.0.1", port)).unwrap();
     let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
@@ -77,7 +78,8 @@ pub(crate) enum Hello {
     Scripted,
 }
 
-/// A server that answers each command with the next of these, over all its connections, and with the last again and again.
+/// A server that answers each command with the next of these, over all its connections, and with
+/// the last again and again.
 pub(crate) struct Scripted {
     pub(crate) port: u16,
     received: Arc<Mutex<Vec<Vec<Vec<u8>>>>>,

@@ -1,5 +1,5 @@
-//! `connector: upstash` against a stand-in for its REST API over a real Redis, which the vendor's client is run against first; and against
-//! servers that answer as the API never does.
+//! `connector: upstash` against a stand-in for its REST API over a real Redis, which the vendor's
+//! client is run against first; and against servers that answer as the API never does.
 
 use std::process::Command as Process;
 

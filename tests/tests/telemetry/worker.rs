@@ -23,7 +23,8 @@ use millrace_tests::{
 
 use super::{OF_HANDLER, TRACE, children, described, failures_are_told, group, is_a_tree};
 
-/// How long an isolate leaves a collector alone that failed, less what may pass before a test sees the failure.
+/// How long an isolate leaves a collector alone that failed, less what may pass before a test sees
+/// the failure.
 const REST: Duration = Duration::from_millis(4000);
 /// The variable that every test here sets.
 const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
@@ -42,7 +43,8 @@ fn a_failure_has_its_code_and_is_an_error_where_its_caller_cannot_mend_it() {
     failures_are_told(&collector, |request| worker.send(request));
 }
 
-/// An app that needs no binding: `add` answers at once, `ask` fetches two URLs, one after the other.
+/// An app that needs no binding: `add` answers at once, `ask` fetches two URLs, one after the
+/// other.
 fn built(settings: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let files = [
@@ -92,7 +94,8 @@ fn calls(body: &str) -> usize {
 #[test]
 fn calls_that_take_turns_keep_their_traces() {
     let collector = Collector::start();
-    // Nobody is answered before both have asked: so each call waits while the other one goes on, twice.
+    // Nobody is answered before both have asked: so each call waits while the other one goes on,
+    // twice.
     let both = Arc::new(Barrier::new(2));
     let server = Scripted::start(move |_, _| {
         both.wait();

@@ -1,4 +1,5 @@
-//! Servers that are killed under transactions: whatever a caller hears, all of a transaction is there or nothing.
+//! Servers that are killed under transactions: whatever a caller hears, all of a transaction is
+//! there or nothing.
 
 use std::{
     collections::BTreeSet,

@@ -1,5 +1,5 @@
-//! The answer to the end of a transaction that is lost when the transaction has taken effect: nobody is told that it failed, and nothing happens
-//! twice.
+//! The answer to the end of a transaction that is lost when the transaction has taken effect:
+//! nobody is told that it failed, and nothing happens twice.
 
 use std::sync::{
     Arc,

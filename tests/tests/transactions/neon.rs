@@ -1,4 +1,5 @@
-//! Transactions through Neon's API: one batch, in which PostgreSQL itself counts the rows of a step.
+//! Transactions through Neon's API: one batch, in which PostgreSQL itself counts the rows of a
+//! step.
 
 use std::sync::{Arc, Mutex};
 
@@ -39,7 +40,8 @@ fn what_is_expected_is_counted_in_the_statement_itself() {
     let place = Kind::Neon.start();
     place.run(&[insert("a", 2), insert("b", 1)]).unwrap();
     let take = |key: &str| step(TAKE, &[text(key)]);
-    // The rows of the step are what they would be without `expect`, whatever stands before and behind it.
+    // The rows of the step are what they would be without `expect`, whatever stands before and
+    // behind it.
     for statement in [
         "SELECT k, n, k FROM t WHERE n > 0 ORDER BY n",
         "; /* ' */ SELECT k, n, k FROM t WHERE n > 0 ORDER BY n ; ;\n",
@@ -187,7 +189,8 @@ fn a_result_that_is_too_large_says_that_the_transaction_took_effect() {
     let transaction = BoundTransaction { steps: &steps, result: None };
     let late = Query { command: Command::Transaction(transaction), deadline_ms: 1_000, ..query("") };
     assert_eq!(place.database.run_with(&late).unwrap_err().kind, TimedOut);
-    // Who writes the same key waits until the server has given up the first one, and is not refused.
+    // Who writes the same key waits until the server has given up the first one, and is not
+    // refused.
     assert_eq!(place.run(&[insert("d", 2)]).unwrap().affected, 1);
 }
 

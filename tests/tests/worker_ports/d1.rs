@@ -1,4 +1,5 @@
-//! D1 by its binding: what it judges like the other drivers of its dialect, and what happens when it fails.
+//! D1 by its binding: what it judges like the other drivers of its dialect, and what happens when
+//! it fails.
 
 use std::thread;
 

@@ -1,7 +1,8 @@
-//! Clients that go away in the middle of a call. They meet workerd itself: the proxies of `wrangler dev` do not pass it on.
+//! Clients that go away in the middle of a call. They meet workerd itself: the proxies of
+//! `wrangler dev` do not pass it on.
 //!
-//! workerd sees a connection that is reset. One that is closed in good order it takes for a client that still listens, and goes on until
-//! the deadline.
+//! workerd sees a connection that is reset. One that is closed in good order it takes for a client
+//! that still listens, and goes on until the deadline.
 
 use std::{
     io::{Read, Write},
@@ -141,7 +142,8 @@ fn listen(port: u16, url: &str) -> TcpStream {
     send(port, &Exchange { body, ..request })
 }
 
-/// How many listen to a stream, and how much longer each stays than the one before, in milliseconds.
+/// How many listen to a stream, and how much longer each stays than the one before, in
+/// milliseconds.
 const LISTENERS: u64 = 30;
 const STEP_MS: u64 = 1;
 

@@ -1,4 +1,5 @@
-//! Databases behind HTTP: `libsql` on a real server, `d1` by the REST API on its stand-in, and servers of both that misbehave.
+//! Databases behind HTTP: `libsql` on a real server, `d1` by the REST API on its stand-in, and
+//! servers of both that misbehave.
 
 use millrace_core::ErrorKind::Unavailable;
 use millrace_tests::{

@@ -1,4 +1,5 @@
-//! The app in one workerd for all tests of this file, one test at a time, and the servers that it talks to.
+//! The app in one workerd for all tests of this file, one test at a time, and the servers that it
+//! talks to.
 
 use std::{
     fs,
@@ -32,7 +33,8 @@ static KIT: Mutex<Weak<Mutex<Kit>>> = Mutex::new(Weak::new());
 pub(crate) struct Kit {
     worker: Option<Worker>,
     folder: tempfile::TempDir,
-    /// What scripts may fetch from, and where the lame database server and the lame API are; it answers by [`script`](Self::script).
+    /// What scripts may fetch from, and where the lame database server and the lame API are; it
+    /// answers by [`script`](Self::script).
     pub(crate) server: Scripted,
     pub(crate) script: Script,
     _sqld: Sqld,
@@ -41,7 +43,8 @@ pub(crate) struct Kit {
     pub(crate) closed: u16,
 }
 
-/// Runs a test with the kit to itself; whoever is first starts it, and it ends with the last that waits.
+/// Runs a test with the kit to itself; whoever is first starts it, and it ends with the last that
+/// waits.
 pub(crate) fn with_kit(test: impl FnOnce(&mut Kit)) {
     let shared = {
         let mut known = KIT.lock().unwrap_or_else(PoisonError::into_inner);

@@ -48,7 +48,8 @@ fn a_result_outlives_the_isolate_for_its_time() {
         let events = happened(kit);
         assert_eq!(events, ["answer", "answer"], "both are in memory");
 
-        // Before the store is on disk nothing may end workerd: it was done when `put` was answered, which the next get shows.
+        // Before the store is on disk nothing may end workerd: it was done when `put` was answered,
+        // which the next get shows.
         kit.restart();
         assert_eq!((cached(kit, "cached", 1), cached(kit, "cached-briefly", 1)), ("one".into(), "changed".into()));
         let events = happened(kit);

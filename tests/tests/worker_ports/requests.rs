@@ -1,4 +1,5 @@
-//! What a request may ask for: bindings that are not there, bodies that are too long, scripts that compute, and no script at all.
+//! What a request may ask for: bindings that are not there, bodies that are too long, scripts that
+//! compute, and no script at all.
 
 use std::{
     io::{Read, Write},

@@ -52,7 +52,8 @@ pub(super) fn item_bytes(key: &str, value: &[u8]) -> usize {
     "idvalueexpires_at".len() + PREFIX.len() + key.len() + value.len() + NUMBER_BYTES
 }
 
-/// An update under a condition, whose answer has the new values. The names in the expressions are those of the attributes, after a `#`.
+/// An update under a condition, whose answer has the new values. The names in the expressions are
+/// those of the attributes, after a `#`.
 pub(super) fn update(table: &str, key: &str, update: &str, condition: &str, values: Json) -> Json {
     json!({
         "TableName": table,
@@ -74,7 +75,8 @@ pub(super) fn json(table: &str, body: &[u8]) -> Result<Json> {
         .map_err(|_| Error::new(ErrorKind::Protocol, format!("the response for the DynamoDB table `{table}` is not valid JSON")))
 }
 
-/// The value of the answer to `GetItem`, and when its time is over, in seconds since the Unix epoch. `None` where there is no item.
+/// The value of the answer to `GetItem`, and when its time is over, in seconds since the Unix
+/// epoch. `None` where there is no item.
 ///
 /// # Errors
 /// [`Protocol`](ErrorKind::Protocol): the answer is no JSON, or the item is not one of this cache.

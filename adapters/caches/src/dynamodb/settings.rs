@@ -11,10 +11,12 @@ pub struct DynamoDbSettings {
 }
 
 impl DynamoDbSettings {
-    /// Reads the variables that [`AwsService::of`] names; another server with the same protocol is `AWS_ENDPOINT_URL_DYNAMODB`.
+    /// Reads the variables that [`AwsService::of`] names; another server with the same protocol is
+    /// `AWS_ENDPOINT_URL_DYNAMODB`.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration): a variable is missing or wrong, or `table` is not a name of a table.
+    /// [`Configuration`](ErrorKind::Configuration): a variable is missing or wrong, or `table` is
+    /// not a name of a table.
     pub fn of(table: &str, env: &dyn Env) -> Result<Self> {
         let is_name = table.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
         if !(3..=255).contains(&table.len()) || !is_name {

@@ -1,7 +1,8 @@
-//! Counters and records in a DynamoDB table: an item each, written under a condition, read consistently.
+//! Counters and records in a DynamoDB table: an item each, written under a condition, read
+//! consistently.
 //!
-//! A counter has the attribute `count` (N) beside `id` and `expires_at`, a record `value` (B). An item whose time is over may still be
-//! there, so every condition looks at `expires_at`.
+//! A counter has the attribute `count` (N) beside `id` and `expires_at`, a record `value` (B). An
+//! item whose time is over may still be there, so every condition looks at `expires_at`.
 
 use std::collections::BTreeMap;
 

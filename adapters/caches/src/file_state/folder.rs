@@ -26,7 +26,8 @@ const PAGE_BYTES: u64 = 4096;
 /// The longest file whose structure is looked at when it is opened, in bytes: some 50 milliseconds.
 const LONGEST_LOOK: u64 = 32 << 20;
 
-/// An entry is a counter (`total`) or a record (`value`). What each owner has, and all have together, is kept by triggers.
+/// An entry is a counter (`total`) or a record (`value`). What each owner has, and all have
+/// together, is kept by triggers.
 const TABLES: &str = "
 CREATE TABLE entries (key TEXT PRIMARY KEY, owner BLOB NOT NULL, expires_ms INTEGER NOT NULL, total INTEGER, value BLOB) WITHOUT ROWID;
 CREATE INDEX by_expiry ON entries (expires_ms);
@@ -60,8 +61,8 @@ pub(super) fn open(folder: &Path, capacity: u64, random: &dyn Random) -> Step<St
     let path = folder.join(FILE);
     let io = |error: io::Error| Failure::Own(unwritable(folder, &error));
     let lock = prepare(folder).map_err(io)?;
-    // One isolate at a time: whoever finds the file finds all of it. Given back when it is closed. A process that holds it and is stopped must
-    // not stop this one, too.
+    // One isolate at a time: whoever finds the file finds all of it. Given back when it is closed.
+    // A process that holds it and is stopped must not stop this one, too.
     let mut attempts = 0..ATTEMPTS_TO_LOCK;
     loop {
         match lock.try_lock() {

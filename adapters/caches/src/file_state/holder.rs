@@ -1,4 +1,5 @@
-//! Who still lives: an isolate has a file, and holds a lock on it that the system takes back when the isolate's process ends.
+//! Who still lives: an isolate has a file, and holds a lock on it that the system takes back when
+//! the isolate's process ends.
 
 use std::{
     ffi::OsStr,
@@ -27,7 +28,8 @@ impl Holder {
         let name = new_name(random);
         let (path, unfinished) = (path(folder, &name), folder.join(format!(".{name}.{UNFINISHED}")));
         let file = File::create_new(&unfinished)?;
-        // Locked before others can find it: one that they find and nobody holds counts as one whose isolate has ended.
+        // Locked before others can find it: one that they find and nobody holds counts as one whose
+        // isolate has ended.
         let placed = file.lock().and_then(|()| fs::rename(&unfinished, &path));
         if placed.is_err() {
             drop(fs::remove_file(&unfinished));
@@ -70,7 +72,8 @@ fn is_held(path: &Path) -> bool {
     }
 }
 
-/// Removes the files of isolates that have ended, and what nobody has finished. The folder's lock is held.
+/// Removes the files of isolates that have ended, and what nobody has finished. The folder's lock
+/// is held.
 pub(super) fn clear(folder: &Path) {
     let ended = with_ending(folder, ENDING).filter(|path| !is_held(path));
     // One that is being made is not locked for a moment.

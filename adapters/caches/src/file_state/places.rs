@@ -1,4 +1,5 @@
-//! The places of `limits.concurrency` that all isolates of the machine share: a row each, and one for each call that waits for one.
+//! The places of `limits.concurrency` that all isolates of the machine share: a row each, and one
+//! for each call that waits for one.
 
 use std::path::Path;
 
@@ -47,7 +48,8 @@ impl Standing {
     }
 }
 
-/// The isolates that have ended and still have rows before a turn. Where several wait, only the first of them is looked at: all look.
+/// The isolates that have ended and still have rows before a turn. Where several wait, only the
+/// first of them is looked at: all look.
 fn ended(connection: &Connection, gate: &Gate<'_>, standing: &Standing) -> rusqlite::Result<Vec<String>> {
     let mut query = connection.prepare_cached(match standing.ahead {
         0 => "SELECT DISTINCT holder FROM places WHERE gate = ?1 AND runs",

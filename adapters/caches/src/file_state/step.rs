@@ -5,7 +5,8 @@ use std::{cell::Cell, fs, io, path::Path, thread, time::Duration};
 use millrace_core::Error;
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior::Immediate};
 
-/// How long another process's step is waited for on the thread itself: most take less than one of these.
+/// How long another process's step is waited for on the thread itself: most take less than one of
+/// these.
 pub(super) const MOMENT: Duration = Duration::from_micros(100);
 const MOMENTS: i32 = 20;
 

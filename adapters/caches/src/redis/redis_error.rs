@@ -2,7 +2,8 @@
 
 use millrace_core::{Error, ErrorKind};
 
-/// The error for a reply. Its text is not kept: it may quote the command, and with that a password or a value.
+/// The error for a reply. Its text is not kept: it may quote the command, and with that a password
+/// or a value.
 pub(super) fn of(server: &str, words: &str) -> Error {
     let code = words.split_ascii_whitespace().next().unwrap_or_default();
     let (kind, what) = match code {

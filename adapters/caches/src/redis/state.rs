@@ -1,4 +1,5 @@
-//! Counters and records in a Redis server. What has to be one step is a script, which the server runs alone; it replies with one text.
+//! Counters and records in a Redis server. What has to be one step is a script, which the server
+//! runs alone; it replies with one text.
 
 use millrace_core::{
     Error, ErrorKind, Result,

@@ -31,7 +31,8 @@ impl ClickHouseAddress {
     /// Reads a connection string and the options of an adapter.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both may hold a secret.
+    /// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both
+    /// may hold a secret.
     pub(super) fn parse(text: &str, options: &[(String, Secret<String>)]) -> Result<Self> {
         let wrong = |what: &str| {
             configuration(format!("the connection string of connector `clickhouse` {what}; use `https://user:password@host:8443/database`"))
@@ -74,10 +75,12 @@ impl ClickHouseAddress {
     }
 }
 
-/// The fields of a user and a password; without both, those of the server's user `default` without one.
+/// The fields of a user and a password; without both, those of the server's user `default` without
+/// one.
 fn login(user: Option<String>, password: Option<String>) -> Result<Vec<(&'static str, Secret<String>)>> {
     let is_plain = |text: &Option<String>| text.as_ref().is_none_or(|text| text.bytes().all(|byte| byte.is_ascii_graphic()));
-    // A password alone is that of `default`: a server takes a field of a key without one of a user for a user without a name.
+    // A password alone is that of `default`: a server takes a field of a key without one of a user
+    // for a user without a name.
     let user = user.or_else(|| password.is_some().then(|| "default".to_owned()));
     if is_plain(&user) && is_plain(&password) {
         let fields = [("x-clickhouse-user", user), ("x-clickhouse-key", password)];

@@ -6,8 +6,8 @@ use super::parameters::Parameters;
 
 /// The content type and the body.
 ///
-/// A statement without values is the body as it is. In a form, what is between two values is chance, which nobody can have written; besides, no
-/// value has the end of a line in it.
+/// A statement without values is the body as it is. In a form, what is between two values is
+/// chance, which nobody can have written; besides, no value has the end of a line in it.
 pub(super) fn write(text: &str, parameters: &Parameters, random: &dyn Random) -> (String, Vec<u8>) {
     if parameters.is_empty() {
         return ("text/plain; charset=utf-8".to_owned(), text.as_bytes().to_vec());

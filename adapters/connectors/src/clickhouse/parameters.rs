@@ -1,4 +1,5 @@
-//! Values → the texts of parameters, as ClickHouse reads them: escaped as in its format `TabSeparated`, and in lists as its literals are.
+//! Values → the texts of parameters, as ClickHouse reads them: escaped as in its format
+//! `TabSeparated`, and in lists as its literals are.
 //!
 //! | value | text |
 //! |---|---|
@@ -29,11 +30,12 @@ const MAX_DEPTH: usize = 16;
 /// The years that ClickHouse has dates of.
 const YEARS: std::ops::RangeInclusive<u16> = 1900..=2299;
 
-/// The statement and what is sent for its places. The values of an `EXPLAIN` may be missing: their types are then made such.
+/// The statement and what is sent for its places. The values of an `EXPLAIN` may be missing: their
+/// types are then made such.
 ///
 /// # Errors
-/// [`Syntax`](ErrorKind::Syntax) for a place without a value, and for a value without a place; [`Data`](ErrorKind::Data) for a value
-/// that its type does not have.
+/// [`Syntax`](ErrorKind::Syntax) for a place without a value, and for a value without a place;
+/// [`Data`](ErrorKind::Data) for a value that its type does not have.
 pub(super) fn of<'a>(text: &'a str, judged: &Judged<'_>, values: &[Value]) -> Result<(Cow<'a, str>, Parameters)> {
     let mut parameters = Parameters::new();
     let mut changed = String::new();

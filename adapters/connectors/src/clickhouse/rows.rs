@@ -22,7 +22,8 @@ use millrace_core::{
 
 /// How deep lists and objects may be nested.
 const MAX_DEPTH: u8 = 64;
-/// The most values of an answer, those in lists and objects included: each takes more memory than an answer needs to write it.
+/// The most values of an answer, those in lists and objects included: each takes more memory than
+/// an answer needs to write it.
 pub(super) const MAX_VALUES: usize = 1 << 20;
 
 /// Why there are no rows.

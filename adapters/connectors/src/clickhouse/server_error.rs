@@ -1,5 +1,6 @@
-//! What ClickHouse says when it fails, by its [code](https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp), which is in a
-//! header field and in the text; and what a proxy before it says, by its status.
+//! What ClickHouse says when it fails, by its
+//! [code](https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp), which is
+//! in a header field and in the text; and what a proxy before it says, by its status.
 //!
 //! Its own words, which may have values, are the source.
 
@@ -73,10 +74,12 @@ fn of_code(code: u32, words: &str, told: &Told<'_>) -> StatementFailure {
     }
 }
 
-/// Whether a statement may have written something before it failed so. What is found when it is read, analyzed or admitted comes before that.
+/// Whether a statement may have written something before it failed so. What is found when it is
+/// read, analyzed or admitted comes before that.
 fn may_have_written(code: u32, kind: ErrorKind, words: &str, told: &Told<'_>) -> bool {
     match kind {
-        // The values of an `INSERT` are one block, which is written as a whole; views come after it.
+        // The values of an `INSERT` are one block, which is written as a whole; views come after
+        // it.
         ErrorKind::Constraint | ErrorKind::Data => code == 395 || told.selects || words.contains("while pushing to view"),
         ErrorKind::Syntax | ErrorKind::Denied | ErrorKind::Credentials | ErrorKind::Configuration => {
             words.contains("while pushing to view")
@@ -181,7 +184,8 @@ const fn is_of_value(code: u32) -> bool {
     )
 }
 
-/// What is wrong with a value, or with what is computed from one. ClickHouse's own words have the value.
+/// What is wrong with a value, or with what is computed from one. ClickHouse's own words have the
+/// value.
 fn refused_value(code: u32) -> String {
     let why = match code {
         6 | 27 | 72 | 457 => "a text does not have the form that its type requires",

@@ -19,7 +19,8 @@ impl D1Address {
     /// Reads a connection string and the options of an adapter.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both may hold a secret.
+    /// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both
+    /// may hold a secret.
     pub(super) fn parse(text: &str, options: &[(String, Secret<String>)]) -> Result<Self> {
         let (account, database) = names(text)?;
         let mut base = DEFAULT_BASE.to_owned();
@@ -61,7 +62,8 @@ fn names(text: &str) -> Result<(&str, &str)> {
 /// The name of the binding in a connection string, `d1:DB`.
 ///
 /// # Errors
-/// [`Configuration`](ErrorKind::Configuration) where it names none: `d1://ACCOUNT_ID/DATABASE_ID` is for hosts that are no Worker.
+/// [`Configuration`](ErrorKind::Configuration) where it names none: `d1://ACCOUNT_ID/DATABASE_ID`
+/// is for hosts that are no Worker.
 pub fn binding(connection_string: &str) -> Result<&str> {
     D1.binding_in(connection_string).and_then(std::result::Result::ok).ok_or_else(|| {
         let message = "the connection string of connector `d1` must name the Worker's binding here: `d1:DB`";

@@ -1,6 +1,6 @@
-//! Several statements as one batch: D1 carries out all of it or nothing. The result of a statement is known
-//! when all are done, so no step of a transaction can take a value of another one, and what is expected of
-//! one is checked by a statement of its own behind it.
+//! Several statements as one batch: D1 carries out all of it or nothing. The result of a statement
+//! is known when all are done, so no step of a transaction can take a value of another one, and
+//! what is expected of one is checked by a statement of its own behind it.
 
 use millrace_catalogue as catalogue;
 use millrace_core::{
@@ -56,7 +56,8 @@ impl D1 {
         }
     }
 
-    /// Sends `before` and a statement as one batch, which notes how many rows it changed where it returns none.
+    /// Sends `before` and a statement as one batch, which notes how many rows it changed where it
+    /// returns none.
     async fn attempt_noted(
         &self,
         query: &Query<'_>,
@@ -195,7 +196,8 @@ impl Steps {
     }
 }
 
-/// D1 does not say which of the statements failed, so that a place in one of them says nothing, and a failure without one may be that of any that searches.
+/// D1 does not say which of the statements failed, so that a place in one of them says nothing, and
+/// a failure without one may be that of any that searches.
 fn without_place(mut failure: StatementFailure, steps: &BoundTransaction<'_>) -> StatementFailure {
     if failure.error.kind == ErrorKind::Syntax
         && let Some((message, _)) = failure.error.message.split_once(" at byte ")

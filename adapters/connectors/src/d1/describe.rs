@@ -1,5 +1,6 @@
-//! What a statement returns. D1 describes nothing, and may leave out the columns of a result without rows. So a statement that reads is joined, without
-//! any of its rows, to one row: its columns have names and no types.
+//! What a statement returns. D1 describes nothing, and may leave out the columns of a result
+//! without rows. So a statement that reads is joined, without any of its rows, to one row: its
+//! columns have names and no types.
 
 use millrace_core::{
     Result,
@@ -11,7 +12,8 @@ use super::D1;
 use crate::sqlite_text::{before_end, check, description};
 
 impl D1 {
-    /// The columns of the result of a statement. `None` for one that writes, and where D1 would give them other names.
+    /// The columns of the result of a statement. `None` for one that writes, and where D1 would
+    /// give them other names.
     ///
     /// # Errors
     /// As those of a statement that reads.

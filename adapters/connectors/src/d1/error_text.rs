@@ -1,7 +1,9 @@
-//! What D1 says when a statement fails, by a Worker's binding and by the REST API: sentences, not codes.
+//! What D1 says when a statement fails, by a Worker's binding and by the REST API: sentences, not
+//! codes.
 //!
-//! In goes D1's text, `D1_ERROR: <SQLite's words>: SQLITE_CONSTRAINT (extended: …)` or a sentence of D1's own; out come the core's error,
-//! whose message holds no value, and whether the statement was executed.
+//! In goes D1's text, `D1_ERROR: <SQLite's words>: SQLITE_CONSTRAINT (extended: …)` or a sentence
+//! of D1's own; out come the core's error, whose message holds no value, and whether the statement
+//! was executed.
 //!
 //! Errors: <https://developers.cloudflare.com/d1/observability/debug-d1/>.
 
@@ -16,7 +18,8 @@ use crate::{
 /// Too much to do: what was turned away was not executed.
 const BUSY: [&str; 2] = ["overloaded", "too many requests queued"];
 
-/// The database was moved or restarted under the statement, or the way to it broke. Whether the statement ran is not known.
+/// The database was moved or restarted under the statement, or the way to it broke. Whether the
+/// statement ran is not known.
 const PASSING: [&str; 7] = [
     "network connection lost",
     "caused object to be reset",
@@ -78,7 +81,8 @@ pub(super) fn explain(text: &str, prepared: &Prepared<'_>) -> Option<StatementFa
     Some(if kind == ErrorKind::Busy { StatementFailure::not_executed(error) } else { StatementFailure::last(error) })
 }
 
-/// Splits `words at offset 7: SQLITE_CODE (extended: SQLITE_CODE_MORE)` into the words and the code, the extended one where there is one.
+/// Splits `words at offset 7: SQLITE_CODE (extended: SQLITE_CODE_MORE)` into the words and the
+/// code, the extended one where there is one.
 fn split(text: &str) -> (&str, Option<&str>) {
     let Some((words, code)) = text.split_once(": SQLITE_").map(|(words, _)| (words, &text[words.len() + 2..])) else { return (text, None) };
     let code = match code.split_once(" (extended: ") {

@@ -1,4 +1,5 @@
-//! What D1 answers, by the API and by the binding: `{"columns": [names], "rows": [[cells]]}`, and how many rows were changed.
+//! What D1 answers, by the API and by the binding: `{"columns": [names], "rows": [[cells]]}`, and
+//! how many rows were changed.
 
 use std::fmt;
 
@@ -47,7 +48,8 @@ impl Reply {
     /// The rows for the core.
     ///
     /// # Errors
-    /// A row that has more or fewer cells than there are columns, or an integer that D1 has rounded.
+    /// A row that has more or fewer cells than there are columns, or an integer that D1 has
+    /// rounded.
     pub(super) fn into_rows(self, prepared: &Prepared<'_>) -> Result<Rows, StatementFailure> {
         let Self { columns, rows, changes } = self;
         if rows.iter().any(|row| row.len() != columns.len()) {

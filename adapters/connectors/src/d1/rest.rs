@@ -31,8 +31,8 @@ impl Rest {
     /// Reads the settings of an adapter; sends nothing.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) for a connection string that does not name an account and a database, a missing token, an
-    /// unknown option or a wrong value of one.
+    /// [`Configuration`](ErrorKind::Configuration) for a connection string that does not name an
+    /// account and a database, a missing token, an unknown option or a wrong value of one.
     pub fn open(connection: &Connection, http: Rc<dyn HttpClient>) -> Result<Self> {
         Ok(Self { address: D1Address::parse(connection.connection_string.expose().trim(), &connection.options)?, http })
     }

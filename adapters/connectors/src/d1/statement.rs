@@ -22,7 +22,8 @@ pub enum Parameter<'a> {
 /// A statement that is ready to be sent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prepared<'a> {
-    /// The statement. The parameters whose values go as text, and are none, are replaced by what turns the text back.
+    /// The statement. The parameters whose values go as text, and are none, are replaced by what
+    /// turns the text back.
     pub text: Cow<'a, str>,
     /// The values, in the order of their numbers.
     pub parameters: Vec<Parameter<'a>>,
@@ -40,8 +41,8 @@ struct ReplacedParameter<'a> {
     original: &'a str,
 }
 
-/// How SQL turns a text back into the value that it stands for. Unlike `CAST`, neither function has an affinity: a comparison behaves as
-/// with a bound value, and indexes are used.
+/// How SQL turns a text back into the value that it stands for. Unlike `CAST`, neither function has
+/// an affinity: a comparison behaves as with a bound value, and indexes are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     AsItIs,
@@ -50,12 +51,14 @@ enum Form {
 }
 
 impl<'a> Prepared<'a> {
-    /// Makes a statement ready: its text with parameters `?1`, `?2`, …, and a value for each number. Whether the transport takes bytes says
-    /// `takes_bytes`.
+    /// Makes a statement ready: its text with parameters `?1`, `?2`, …, and a value for each
+    /// number. Whether the transport takes bytes says `takes_bytes`.
     ///
     /// # Errors
-    /// [`Denied`](millrace_core::ErrorKind::Denied) for what no driver runs; [`Syntax`](millrace_core::ErrorKind::Syntax) for more than one
-    /// statement, a NUL character, and a parameter with a name; [`Data`](millrace_core::ErrorKind::Data) for an infinite number.
+    /// [`Denied`](millrace_core::ErrorKind::Denied) for what no driver runs;
+    /// [`Syntax`](millrace_core::ErrorKind::Syntax) for more than one statement, a NUL character,
+    /// and a parameter with a name; [`Data`](millrace_core::ErrorKind::Data) for an infinite
+    /// number.
     pub fn of(text: &'a str, values: &'a [Value], takes_bytes: bool) -> Result<Self> {
         let effect = check(text, D1.name)?;
         // A comment behind the semicolon is a second statement to D1.
@@ -98,8 +101,8 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// What is sent for a value. Of numbers D1 would make reals, so they go as JSON, in which an integer is exact, and a real with its point or
-/// its exponent stays one.
+/// What is sent for a value. Of numbers D1 would make reals, so they go as JSON, in which an
+/// integer is exact, and a real with its point or its exponent stays one.
 fn sent(bound: SqliteValue<'_>, takes_bytes: bool) -> (Parameter<'_>, Form) {
     let json = |text: String| (Parameter::Text(Cow::Owned(text)), Form::Json);
     match bound {

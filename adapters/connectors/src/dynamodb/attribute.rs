@@ -17,7 +17,8 @@ use millrace_core::{
 };
 use serde_json::{Map, json};
 
-/// The longest text of a number: 38 digits, a sign, a point, an exponent, and zeros that another server may write out.
+/// The longest text of a number: 38 digits, a sign, a point, an exponent, and zeros that another
+/// server may write out.
 const LONGEST_NUMBER: usize = 200;
 
 /// A value as a parameter.
@@ -45,7 +46,8 @@ fn no_value(what: &str) -> Error {
     Error::new(ErrorKind::Data, format!("a value of the statement is {what}, which DynamoDB does not store"))
 }
 
-/// The shortest digits that give the same double; those of a very large or small one have an exponent.
+/// The shortest digits that give the same double; those of a very large or small one have an
+/// exponent.
 fn digits(number: f64) -> String {
     if number == 0.0 || (1e-7..1e21).contains(&number.abs()) { number.to_string() } else { format!("{number:e}") }
 }

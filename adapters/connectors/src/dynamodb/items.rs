@@ -1,4 +1,5 @@
-//! Items as rows: an attribute is a column. Columns are sorted by name, because DynamoDB returns the attributes of an item in any order.
+//! Items as rows: an attribute is a column. Columns are sorted by name, because DynamoDB returns
+//! the attributes of an item in any order.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +12,8 @@ use millrace_core::{
 use super::{attribute, statement::Prepared};
 use crate::shared::{RowSink, StatementFailure};
 
-/// The most cells of a result: items that all have other attributes would be a row each of the attributes of all.
+/// The most cells of a result: items that all have other attributes would be a row each of the
+/// attributes of all.
 const MAX_CELLS: usize = 1 << 20;
 /// The column of a result without items: without one, it would be a count of changes.
 const NO_ITEM: &str = "item";

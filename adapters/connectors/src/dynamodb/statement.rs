@@ -21,7 +21,8 @@ pub(super) struct Prepared {
 
 impl Prepared {
     /// # Errors
-    /// [`Syntax`](ErrorKind::Syntax) for what is none of DynamoDB's statements; [`Data`](ErrorKind::Data) for a value that it does not store.
+    /// [`Syntax`](ErrorKind::Syntax) for what is none of DynamoDB's statements;
+    /// [`Data`](ErrorKind::Data) for a value that it does not store.
     pub(super) fn of(text: &str, values: &[Value]) -> Result<Self> {
         let mut prepared = Self::of_step(text, values)?;
         let words = words(text)?;

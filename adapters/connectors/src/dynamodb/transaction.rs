@@ -1,5 +1,6 @@
-//! A transaction is one request, which DynamoDB carries out as a whole or not at all. It has a token: for ten minutes, the same request with the same
-//! token changes nothing more, so that one whose answer was lost is sent again.
+//! A transaction is one request, which DynamoDB carries out as a whole or not at all. It has a
+//! token: for ten minutes, the same request with the same token changes nothing more, so that one
+//! whose answer was lost is sent again.
 
 use millrace_core::{
     Error, ErrorKind, Json, Result,
@@ -45,7 +46,8 @@ impl DynamoDb {
 }
 
 /// # Errors
-/// A step is none of DynamoDB's, or takes what is not known before the end; or some read and others write.
+/// A step is none of DynamoDB's, or takes what is not known before the end; or some read and others
+/// write.
 fn prepare(steps: &BoundTransaction<'_>) -> Result<Vec<Prepared>> {
     let mut prepared: Vec<Prepared> = Vec::new();
     for (place, step) in steps.steps.iter().enumerate() {

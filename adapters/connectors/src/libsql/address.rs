@@ -17,7 +17,8 @@ impl LibsqlAddress {
     /// Reads a connection string and the options of an adapter.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both may hold a secret.
+    /// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both
+    /// may hold a secret.
     pub(super) fn parse(text: &str, options: &[(String, Secret<String>)]) -> Result<Self> {
         let (scheme, rest) = text.split_once(':').unwrap_or(("", text));
         let scheme = scheme.to_ascii_lowercase();

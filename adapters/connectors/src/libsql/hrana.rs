@@ -33,10 +33,12 @@ pub(super) enum Version {
     V3,
 }
 
-/// The request for one statement: one stream that is closed in the same breath, so nothing of it is left on the server.
+/// The request for one statement: one stream that is closed in the same breath, so nothing of it is
+/// left on the server.
 ///
 /// # Errors
-/// [`Constraint`](ErrorKind::Constraint) for an infinite number, which the protocol has no form for.
+/// [`Constraint`](ErrorKind::Constraint) for an infinite number, which the protocol has no form
+/// for.
 pub(super) fn prepare(base: &str, token: Option<&Secret<String>>, version: Version, query: &Query<'_>) -> Result<HttpRequest> {
     let (text, values) = query.statement(LIBSQL.name)?;
     let statement = Statement::of(text, values)?;
@@ -97,7 +99,8 @@ pub(super) fn described(response: &HttpResponse) -> Result<Vec<(String, Option<S
     Ok(names.into_iter().zip(columns.iter().map(|column| column.decltype.clone())).collect())
 }
 
-/// The rows of an answer to a statement. A baton and a base URL in it are left alone: the stream is closed.
+/// The rows of an answer to a statement. A baton and a base URL in it are left alone: the stream is
+/// closed.
 ///
 /// # Errors
 /// What the server said, and what that means for another attempt.
@@ -105,7 +108,8 @@ pub(super) fn parse(response: &HttpResponse, statement: &str) -> Result<Rows, St
     rows_of(first::<StatementResult<'_>>(response, statement)?.0)
 }
 
-/// The result of a pipeline's first request, which is about this statement or several, and the baton of a stream that is still open.
+/// The result of a pipeline's first request, which is about this statement or several, and the
+/// baton of a stream that is still open.
 fn first<'a, R: Deserialize<'a>>(response: &'a HttpResponse, statement: &str) -> Result<(R, Option<String>), StatementFailure> {
     if response.status != 200 {
         return Err(hrana_error::of_status(response.status, &response.body));

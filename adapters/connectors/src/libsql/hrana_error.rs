@@ -19,7 +19,8 @@ pub(super) struct HranaError<'a> {
     pub(super) code: Option<Cow<'a, str>>,
 }
 
-/// An error inside an answer: the statement failed, and changed nothing. `statement` is the author's, where it is known.
+/// An error inside an answer: the statement failed, and changed nothing. `statement` is the
+/// author's, where it is known.
 pub(super) fn of_statement(code: &str, text: &str, statement: &str) -> StatementFailure {
     if let Some((words, offset)) = placed(code, text) {
         let message = format!("SQLite does not understand the statement at byte {offset}");
@@ -53,14 +54,16 @@ pub(super) fn of_statement(code: &str, text: &str, statement: &str) -> Statement
     }
 }
 
-/// SQLite's words about a statement that it does not understand, and the byte at which that begins, where the server tells it.
+/// SQLite's words about a statement that it does not understand, and the byte at which that begins,
+/// where the server tells it.
 fn placed<'a>(code: &str, text: &'a str) -> Option<(&'a str, usize)> {
     let said = text.strip_prefix("SQL input error: ").filter(|_| code == "SQL_INPUT_ERROR")?;
     let (words, offset) = said.strip_suffix(')')?.rsplit_once(" (at offset ")?;
     Some((words, offset.parse().ok()?))
 }
 
-/// What a server says that had no connection to its own database in time, so that no statement was begun.
+/// What a server says that had no connection to its own database in time, so that no statement was
+/// begun.
 const NOT_OPENED: &str = "Timed out while opening database connection";
 
 /// A status other than 200. The body is JSON of several shapes, plain text, or a page of a proxy.
@@ -89,7 +92,8 @@ pub(super) fn of_status(status: u16, body: &[u8]) -> StatementFailure {
         }
         // A gateway says this of an answer that it did not get, too.
         503 => StatementFailure::unknown(error(ErrorKind::Unavailable, "the libSQL server is not ready")),
-        // A Worker's own network says so: refused, unreachable, no TLS, a wrong certificate, no such host. Nothing got there.
+        // A Worker's own network says so: refused, unreachable, no TLS, a wrong certificate, no
+        // such host. Nothing got there.
         521 | 523 | 525 | 526 | 530 => {
             StatementFailure::not_executed(error(ErrorKind::Unavailable, "could not connect to the libSQL server"))
         }

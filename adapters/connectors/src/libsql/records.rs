@@ -1,8 +1,9 @@
-//! Writes with a record of their call, in one transaction of one stream. What breaks before the commit leaves nothing, and after it the
-//! record: so such a write may be sent again.
+//! Writes with a record of their call, in one transaction of one stream. What breaks before the
+//! commit leaves nothing, and after it the record: so such a write may be sent again.
 //!
-//! A statement without rows takes one request. One with rows takes a second, which keeps the rows and commits; between the two the server
-//! holds the transaction open, and ends it by itself where the second never comes.
+//! A statement without rows takes one request. One with rows takes a second, which keeps the rows
+//! and commits; between the two the server holds the transaction open, and ends it by itself where
+//! the second never comes.
 
 use millrace_catalogue::LIBSQL;
 use millrace_core::{
@@ -120,8 +121,8 @@ impl Libsql {
         self.creating(query, async || self.attempt_recorded(query, effect, record).await).await
     }
 
-    /// Attempts a write with a record; once more after the table of records was made, where an attempt finds
-    /// none.
+    /// Attempts a write with a record; once more after the table of records was made, where an
+    /// attempt finds none.
     pub(super) async fn creating(
         &self,
         query: &Query<'_>,
@@ -242,8 +243,8 @@ impl Libsql {
     }
 }
 
-/// The server no longer knows the stream: it was restarted, or ended a transaction that took too long. Whether that was before the commit
-/// or after it, the record tells the next attempt.
+/// The server no longer knows the stream: it was restarted, or ended a transaction that took too
+/// long. Whether that was before the commit or after it, the record tells the next attempt.
 fn of_stream(failure: StatementFailure) -> StatementFailure {
     StatementFailure::unknown(failure.error)
 }

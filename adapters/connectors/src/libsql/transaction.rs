@@ -1,6 +1,7 @@
-//! The steps of a transaction on one stream. Those that take no value of a result that is not known yet go together; before the others, and
-//! before the commit, the results are looked at. Between two requests the server holds the transaction open, and ends it by itself where the
-//! next one never comes.
+//! The steps of a transaction on one stream. Those that take no value of a result that is not known
+//! yet go together; before the others, and before the commit, the results are looked at. Between
+//! two requests the server holds the transaction open, and ends it by itself where the next one
+//! never comes.
 
 use millrace_catalogue::LIBSQL;
 use millrace_core::{
@@ -67,7 +68,8 @@ impl Libsql {
         let mut baton = None;
         let outcome = self.on_a_stream(query, steps, record, &mut baton).await;
         if let Some(baton) = baton.take() {
-            // Closing the stream undoes what is open on it; where this fails, the server does so by itself.
+            // Closing the stream undoes what is open on it; where this fails, the server does so by
+            // itself.
             drop(self.batch(query, Some(&baton), &[], true).await);
         }
         outcome
@@ -96,7 +98,8 @@ impl Libsql {
                 None => vec![begin(steps.access())],
             };
             let before = batch.len();
-            // Where a record is put, what follows depends on it, and not on the search for another one behind it.
+            // Where a record is put, what follows depends on it, and not on the search for another
+            // one behind it.
             let mut after = if own.is_some() && is_first { Some(INSERTED) } else { before.checked_sub(1).map(number) };
             for (step, values) in group.iter().zip(&given) {
                 batch.push(Step { condition: after.map(Condition::ok), text: &step.text, values });
@@ -154,7 +157,8 @@ impl Libsql {
         end.push(Step { condition: stored.checked_sub(1).map(|place| Condition::ok(number(place))), text: "COMMIT", values: &[] });
         let failed = Condition::Not { cond: Box::new(Condition::ok(number(stored))) };
         end.push(Step { condition: Some(failed), text: "ROLLBACK", values: &[] });
-        // The server may have ended the stream before the commit or after it: only where nothing was sent is it known.
+        // The server may have ended the stream before the commit or after it: only where nothing
+        // was sent is it known.
         let mut reply = self.batch(query, Some(baton), &end, true).await.map_err(|failure| match failure.outcome {
             Execution::NotExecuted if record.is_none() && failure.error.kind != ErrorKind::Protocol => failure,
             _ => StatementFailure::unknown(ended(failure.error)),

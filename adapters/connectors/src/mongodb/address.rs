@@ -1,7 +1,9 @@
 //! Where the servers are and how to talk to them, from a connection string and the options.
 //!
-//! The string is a URI, `mongodb://user:password@host:port,host/database?replicaSet=rs`; its settings are those of
-//! [MongoDB's](https://www.mongodb.com/docs/manual/reference/connection-string-options/), whose names have no case.
+//! The string is a URI, `mongodb://user:password@host:port,host/database?replicaSet=rs`; its
+//! settings are those of
+//! [MongoDB's](https://www.mongodb.com/docs/manual/reference/connection-string-options/), whose
+//! names have no case.
 
 use millrace_core::{
     Error, ErrorKind, Result,
@@ -124,7 +126,8 @@ impl MongoAddress {
     /// Reads a connection string and the options of an adapter.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both may hold a secret.
+    /// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both
+    /// may hold a secret.
     pub(super) fn parse(written: &str, options: &[(String, Secret<String>)]) -> Result<Self> {
         let wrong = |why: &str| configuration(&format!("the connection string of connector `mongodb` {why}"));
         let (seeds, pairs) = taken_apart(written).map_err(|why| wrong(&why))?;

@@ -1,5 +1,5 @@
-//! [BSON](https://bsonspec.org/spec.html), the form of MongoDB's documents: values out, values in. What comes in is anybody's: its depth and the
-//! number of its values are limited.
+//! [BSON](https://bsonspec.org/spec.html), the form of MongoDB's documents: values out, values in.
+//! What comes in is anybody's: its depth and the number of its values are limited.
 
 /// How deep a document of the server may be. MongoDB stores up to 100 levels.
 const MAX_DEPTH: usize = 200;
@@ -152,7 +152,8 @@ fn string(text: &str, out: &mut Vec<u8>) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Reads a document that fills the bytes; `room` is how many values there may be, from which its own are taken.
+/// Reads a document that fills the bytes; `room` is how many values there may be, from which its
+/// own are taken.
 ///
 /// # Errors
 /// See [`DecodeError`].

@@ -1,7 +1,8 @@
 //! A query → a command of MongoDB.
 //!
-//! A tool's command comes as a document with its values as leaves. A script writes it as text: module `script`. Either way it is judged before
-//! anything is sent, and no value becomes an operator.
+//! A tool's command comes as a document with its values as leaves. A script writes it as text:
+//! module `script`. Either way it is judged before anything is sent, and no value becomes an
+//! operator.
 
 use millrace_catalogue::mongodb::{Judged, Kind, is_wrapper};
 use millrace_core::{
@@ -38,7 +39,8 @@ pub(super) struct Prepared {
     pub(super) ids: Vec<Bson>,
 }
 
-/// For judging: what a document of a tool is, once its values are in. One form for tools and scripts, so that there is one judge in a Worker.
+/// For judging: what a document of a tool is, once its values are in. One form for tools and
+/// scripts, so that there is one judge in a Worker.
 fn draft(node: &Node) -> Draft {
     // An object that the call brings has no operators, as its keys show when it is sent.
     let brought = |count: usize| Draft::List((0..count).map(|_| Draft::Members(Vec::new())).collect());
@@ -63,8 +65,10 @@ impl Prepared {
     /// Makes the command of a query. `allow` is the adapter's option.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) for what is no document, [`Syntax`](ErrorKind::Syntax) for a text that is none,
-    /// [`Data`](ErrorKind::Data) for a value that cannot stand where it does, [`Denied`](ErrorKind::Denied) for a command that the adapter may not run.
+    /// [`Configuration`](ErrorKind::Configuration) for what is no document,
+    /// [`Syntax`](ErrorKind::Syntax) for a text that is none, [`Data`](ErrorKind::Data) for a value
+    /// that cannot stand where it does, [`Denied`](ErrorKind::Denied) for a command that the
+    /// adapter may not run.
     pub(super) fn of(query: &Query<'_>, connector: &str, allow: &str, read_only: bool, random: &dyn Random, now_ms: u64) -> Result<Self> {
         query.without_session(connector)?;
         let (members, judged) = match query.command {
@@ -91,7 +95,8 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// Gives each document that has none an identifier, as drivers do: the server would not say which it made.
+    /// Gives each document that has none an identifier, as drivers do: the server would not say
+    /// which it made.
     fn documents(&mut self, documents: Bson, random: &dyn Random, now_ms: u64) -> Result<Bson> {
         let Bson::Array(documents) = documents else { return Err(syntax("`documents` must be a list of objects")) };
         if documents.is_empty() {

@@ -1,5 +1,6 @@
-//! Decimal128 of [IEEE 754-2008](https://github.com/mongodb/specifications/blob/master/source/bson-decimal128/decimal128.md), in the binary form
-//! of its digits: 34 digits and an exponent from -6176 to 6111.
+//! Decimal128 of [IEEE
+//! 754-2008](https://github.com/mongodb/specifications/blob/master/source/bson-decimal128/decimal128.md),
+//! in the binary form of its digits: 34 digits and an exponent from -6176 to 6111.
 
 /// The least exponent, which is stored as 0.
 const BIAS: i32 = 6176;

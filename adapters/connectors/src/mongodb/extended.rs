@@ -1,5 +1,6 @@
-//! The values of [Extended JSON](https://www.mongodb.com/docs/manual/reference/mongodb-extended-json/): an object of one key, such as
-//! `{ $oid: "…" }`. The key is the author's; what is in it may be a value of the call.
+//! The values of [Extended
+//! JSON](https://www.mongodb.com/docs/manual/reference/mongodb-extended-json/): an object of one
+//! key, such as `{ $oid: "…" }`. The key is the author's; what is in it may be a value of the call.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use millrace_core::{Error, ErrorKind, Json, Result, hex, ports::Node, value::Value};

@@ -108,7 +108,8 @@ impl Login<'_> {
         })
     }
 
-    /// Proves who we are, and lets the server prove who it is. `kept` is what an earlier login left.
+    /// Proves who we are, and lets the server prove who it is. `kept` is what an earlier login
+    /// left.
     ///
     /// # Errors
     /// As [`greet`](Self::greet).
@@ -172,7 +173,8 @@ impl Login<'_> {
     }
 }
 
-/// The host that a server names, where a connection to it does no harm. `seeds` are those that the author or the author's DNS names.
+/// The host that a server names, where a connection to it does no harm. `seeds` are those that the
+/// author or the author's DNS names.
 fn trusted(place: &str, seeds: &[Host]) -> Result<Host, &'static str> {
     let place = Authority::parse(place).ok().filter(|place| place.user.is_none() && place.is_plain() && place.host.len() <= LONGEST_NAME);
     let Some((host, port)) = place.and_then(|place| Some((place.host, place.port?))) else { return Err("it is not a host and a port") };
@@ -198,7 +200,8 @@ fn trusted(place: &str, seeds: &[Host]) -> Result<Host, &'static str> {
     Ok(host)
 }
 
-/// Whether an address is one of the link alone, of a cloud's metadata, or of no machine in particular.
+/// Whether an address is one of the link alone, of a cloud's metadata, or of no machine in
+/// particular.
 fn is_link_local(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {

@@ -1,6 +1,7 @@
 //! What the reply to a command is as rows.
 //!
-//! A document is a row: its fields are columns, in the order in which they first appear. A value within a value is JSON, written as a cell would be.
+//! A document is a row: its fields are columns, in the order in which they first appear. A value
+//! within a value is JSON, written as a cell would be.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use millrace_catalogue::mongodb::Kind;

@@ -1,4 +1,5 @@
-//! [SCRAM](https://www.rfc-editor.org/rfc/rfc5802): each side proves that it knows the password, and nobody sends it.
+//! [SCRAM](https://www.rfc-editor.org/rfc/rfc5802): each side proves that it knows the password,
+//! and nobody sends it.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -6,7 +7,8 @@ use millrace_core::hex;
 use sha1::Sha1;
 use sha2::{Digest as _, Sha256};
 
-/// The fewest rounds that are accepted: less would make a password easy to guess for whoever listens.
+/// The fewest rounds that are accepted: less would make a password easy to guess for whoever
+/// listens.
 const MIN_ROUNDS: u32 = 4_096;
 /// The most: a server cannot let a caller count for ever.
 const MAX_ROUNDS: u32 = 100_000;
@@ -90,7 +92,8 @@ macro_rules! keyed {
 keyed!(Sha1);
 keyed!(Sha256);
 
-/// What a password makes with the salt and the rounds of one server. It takes thousands of rounds, so that it is kept.
+/// What a password makes with the salt and the rounds of one server. It takes thousands of rounds,
+/// so that it is kept.
 #[derive(Clone)]
 pub(super) struct SaltedPassword {
     mechanism: Mechanism,
@@ -122,7 +125,8 @@ impl Scram {
         format!("n,,{}", self.bare).into_bytes()
     }
 
-    /// The second message, from what the server said to the first. `kept` is what an earlier login left.
+    /// The second message, from what the server said to the first. `kept` is what an earlier login
+    /// left.
     ///
     /// # Errors
     /// What is wrong with the server's message.

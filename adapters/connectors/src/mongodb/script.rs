@@ -1,5 +1,7 @@
-//! The document of a script: `ctx.db("shop").query('{"find": "users", "filter": {"email": "$1"}}', [email])`. A text that is `$1` and nothing else is the
-//! first value. The text is read before a value is put in, so that no value can be a key or an operator.
+//! The document of a script:
+//! `ctx.db("shop").query('{"find": "users", "filter": {"email": "$1"}}', [email])`. A text that is
+//! `$1` and nothing else is the first value. The text is read before a value is put in, so that no
+//! value can be a key or an operator.
 
 use millrace_catalogue::mongodb::{Judged, Role, judge};
 use millrace_core::{Error, ErrorKind, Json, Result, ports::Node, value::Value};
@@ -9,8 +11,9 @@ use crate::documents::{self, Draft};
 /// Reads a script's text, and puts its values in.
 ///
 /// # Errors
-/// [`Syntax`](ErrorKind::Syntax) for a text that is no document, or takes other values; [`Denied`](ErrorKind::Denied) for one that may not be run;
-/// [`Data`](ErrorKind::Data) for a value that cannot stand where it does.
+/// [`Syntax`](ErrorKind::Syntax) for a text that is no document, or takes other values;
+/// [`Denied`](ErrorKind::Denied) for one that may not be run; [`Data`](ErrorKind::Data) for a value
+/// that cannot stand where it does.
 pub(super) fn document(text: &str, values: &[Value], allow: &str) -> Result<(Vec<(String, Node)>, Judged)> {
     let drafts = documents::parsed(text, values.len())?;
     let judged = judged(&drafts, allow)?;

@@ -1,5 +1,6 @@
 //! What an error means that a server replies with, by its
-//! [code](https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml). Its words may quote a value; they are the source, for the log.
+//! [code](https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml). Its words
+//! may quote a value; they are the source, for the log.
 
 use millrace_core::{Error, ErrorKind};
 
@@ -111,7 +112,8 @@ pub(super) fn of_write(reply: &[(String, Bson)], doing: Doing<'_>) -> Option<Sta
     })
 }
 
-/// A failure of a command that changes several documents one after the other, of which the server does not say how many it changed.
+/// A failure of a command that changes several documents one after the other, of which the server
+/// does not say how many it changed.
 fn perhaps_partial(failure: StatementFailure) -> StatementFailure {
     use ErrorKind::{Constraint, Data, TooLarge};
     let StatementFailure { error, outcome } = failure;
@@ -160,7 +162,8 @@ fn failure(code: i64, source: String, doing: Doing<'_>) -> StatementFailure {
         112 | 24 | 246 => (Busy, format!("`{command}` was in conflict with another change")),
         146 | 292 | 10_334 | 17_419 | 17_420 => (TooLarge, format!("`{command}` needs more memory than MongoDB gives it")),
         0 => (Protocol, format!("MongoDB rejected `{command}`")),
-        // `BadValue`, `TypeMismatch`, `Overflow`, `InvalidBSON`, a conversion or a division that fails, a regular expression, a geometry.
+        // `BadValue`, `TypeMismatch`, `Overflow`, `InvalidBSON`, a conversion or a division that
+        // fails, a regular expression, a geometry.
         2 | 14 | 15 | 22 | 241 | 16_608..=16_611 | 16_702 | 28_765 | 31_255 | 40_485 | 51_091 | 51_104 | 51_105 | 51_108 | 5_439_010 => {
             (Data, format!("a value of `{command}` is not one that MongoDB accepts there"))
         }

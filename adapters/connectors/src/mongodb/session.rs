@@ -140,10 +140,12 @@ impl Session {
         }
     }
 
-    /// Reads all documents of a cursor, up to the limits of the query; `room` is how many values they may still have.
+    /// Reads all documents of a cursor, up to the limits of the query; `room` is how many values
+    /// they may still have.
     ///
-    /// Where it stops before the end, the cursor is closed, if the connection still works. Where that broke, or had to be closed within a reply, the
-    /// server closes the cursor after ten minutes.
+    /// Where it stops before the end, the cursor is closed, if the connection still works. Where
+    /// that broke, or had to be closed within a reply, the server closes the cursor after ten
+    /// minutes.
     async fn documents(
         &mut self,
         prepared: &Prepared,
@@ -228,7 +230,8 @@ impl Session {
         drop(self.exchange(&kill, ENVELOPE, &mut { MAX_VALUES }).await);
     }
 
-    /// Sends and receives. A connection on which anything failed is of no use, unless the reply was read to its end.
+    /// Sends and receives. A connection on which anything failed is of no use, unless the reply was
+    /// read to its end.
     async fn exchange(&mut self, members: &[(String, Bson)], most: usize, room: &mut usize) -> Result<Members, Error> {
         // Also where the call is given up meanwhile.
         let was_usable = std::mem::replace(&mut self.is_usable, false);

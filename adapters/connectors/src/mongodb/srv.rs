@@ -1,5 +1,6 @@
-//! The hosts that DNS names for `mongodb+srv://`: records of type SRV and TXT, asked for
-//! [over HTTPS](https://developers.cloudflare.com/1.1.1.1/encryption/dns-over-https/make-api-requests/dns-json/), because a Worker has no other way.
+//! The hosts that DNS names for `mongodb+srv://`: records of type SRV and TXT, asked for [over
+//! HTTPS](https://developers.cloudflare.com/1.1.1.1/encryption/dns-over-https/make-api-requests/dns-json/),
+//! because a Worker has no other way.
 
 use std::{cell::RefCell, rc::Rc};
 
@@ -41,8 +42,9 @@ impl Resolver {
     /// The hosts of a name. `dns` is the URL of who is asked.
     ///
     /// # Errors
-    /// [`Unavailable`](ErrorKind::Unavailable) where nobody answers, [`Configuration`](ErrorKind::Configuration) for a name without hosts, or with
-    /// hosts of somebody else.
+    /// [`Unavailable`](ErrorKind::Unavailable) where nobody answers,
+    /// [`Configuration`](ErrorKind::Configuration) for a name without hosts, or with hosts of
+    /// somebody else.
     pub(super) async fn resolve(&self, dns: &str, name: &str, until_ms: u64) -> Result<Rc<Named>> {
         if let Some((_, named)) = self.known.borrow().as_ref().filter(|(end_ms, _)| self.clock.now_ms() < *end_ms) {
             return Ok(Rc::clone(named));

@@ -13,7 +13,8 @@ const EPOCH: Date = date(1970, 1, 1);
 const CYCLE_YEARS: i64 = 400;
 const CYCLE_MS: i64 = 146_097 * 86_400_000;
 
-/// `2026-01-02T03:04:05.678Z`; a year beyond four digits has its sign and six, or as many as it needs.
+/// `2026-01-02T03:04:05.678Z`; a year beyond four digits has its sign and six, or as many as it
+/// needs.
 pub(super) fn text_of(ms: i64) -> String {
     // BSON has years that no calendar of a library has.
     let since = Timestamp::from_millisecond(ms.rem_euclid(CYCLE_MS)).unwrap_or_default();
@@ -24,7 +25,8 @@ pub(super) fn text_of(ms: i64) -> String {
     format!("{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", moment.millisecond())
 }
 
-/// The time of `YYYY-MM-DD`, with a time of day after `T` or a space, with an offset or in UTC. What is below a millisecond is cut off.
+/// The time of `YYYY-MM-DD`, with a time of day after `T` or a space, with an offset or in UTC.
+/// What is below a millisecond is cut off.
 pub(super) fn parse(text: &str) -> Option<i64> {
     let (date, time) = text.split_once(['T', ' ']).map_or((text, None), |(date, time)| (date, Some(time)));
     let of_date = date_of(date)?.duration_since(EPOCH).as_secs() * 1_000;

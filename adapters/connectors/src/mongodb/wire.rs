@@ -36,12 +36,15 @@ impl Wire {
         &mut *self.stream
     }
 
-    /// Sends a command and reads the reply; `most` is how many bytes it may have, and `room` how many values, from which its own are taken.
+    /// Sends a command and reads the reply; `most` is how many bytes it may have, and `room` how
+    /// many values, from which its own are taken.
     ///
     /// # Errors
-    /// [`Syntax`](ErrorKind::Syntax) for a document that cannot be sent, before anything is; [`TooLarge`](ErrorKind::TooLarge) for one that is too
-    /// long, or such a reply; [`Unavailable`](ErrorKind::Unavailable) where the connection broke; [`Protocol`](ErrorKind::Protocol) for what is no
-    /// reply. The connection is of no use then, unless it is in step.
+    /// [`Syntax`](ErrorKind::Syntax) for a document that cannot be sent, before anything is;
+    /// [`TooLarge`](ErrorKind::TooLarge) for one that is too long, or such a reply;
+    /// [`Unavailable`](ErrorKind::Unavailable) where the connection broke;
+    /// [`Protocol`](ErrorKind::Protocol) for what is no reply. The connection is of no use then,
+    /// unless it is in step.
     pub(super) async fn command(&mut self, members: &[(String, Bson)], most: usize, room: &mut usize) -> Result<Members, Error> {
         let mut message = vec![0; BEFORE_DOCUMENT];
         bson::encode(members, &mut message).map_err(|why| Error::new(ErrorKind::Syntax, format!("the document cannot be sent: {why}")))?;

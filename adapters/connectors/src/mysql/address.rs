@@ -1,7 +1,8 @@
 //! Where the server is and how to talk to it, from a connection string and the options.
 //!
-//! The string is a URI, `mysql://user:password@host:port/database?sslmode=require`. What MySQL's own programs and hosted databases write
-//! about TLS in it (`ssl-mode=REQUIRED`, `sslaccept=strict`) is understood, too.
+//! The string is a URI, `mysql://user:password@host:port/database?sslmode=require`. What MySQL's
+//! own programs and hosted databases write about TLS in it (`ssl-mode=REQUIRED`,
+//! `sslaccept=strict`) is understood, too.
 
 use millrace_catalogue::{MYSQL, NO_HYPERDRIVE, names_hyperdrive};
 use millrace_core::{Error, ErrorKind, Result, ports::Roots, secret::Secret};
@@ -38,7 +39,8 @@ impl MysqlAddress {
     /// Reads a connection string and the options of an adapter.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both may hold a secret.
+    /// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both
+    /// may hold a secret.
     pub(crate) fn parse(written: &str, options: &[(String, Secret<String>)]) -> Result<Self> {
         let wrong = |why: String| Error::new(ErrorKind::Configuration, format!("the connection string of connector `mysql` {why}"));
         if names_hyperdrive(written) {

@@ -1,7 +1,8 @@
 //! How a password is proven.
 //!
-//! `mysql_native_password` and `caching_sha2_password` send a digest of the password and of what the server made up for this connection. The
-//! other methods send the password, so that they need TLS.
+//! `mysql_native_password` and `caching_sha2_password` send a digest of the password and of what
+//! the server made up for this connection. The other methods send the password, so that they need
+//! TLS.
 //!
 //! <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase_authentication_methods.html>
 

@@ -13,7 +13,8 @@ use crate::{
 };
 
 impl Mysql {
-    /// The columns of the result of a statement, which does not run. `None` for the call of a procedure. A connection of its own is made for it.
+    /// The columns of the result of a statement, which does not run. `None` for the call of a
+    /// procedure. A connection of its own is made for it.
     ///
     /// # Errors
     /// As those of a statement that reads.

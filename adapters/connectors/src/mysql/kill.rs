@@ -1,8 +1,9 @@
-//! Ends a statement on its server when nobody waits for it any more: MySQL does not notice that a connection is gone while it works, and its
-//! own limit is for `SELECT` only.
+//! Ends a statement on its server when nobody waits for it any more: MySQL does not notice that a
+//! connection is gone while it works, and its own limit is for `SELECT` only.
 //!
-//! `KILL QUERY` goes over a second connection, which may end at another server: behind one name there may be several. So the statement has
-//! to be found first, by the number of its thread, by its user and by the text it begins with.
+//! `KILL QUERY` goes over a second connection, which may end at another server: behind one name
+//! there may be several. So the statement has to be found first, by the number of its thread, by
+//! its user and by the text it begins with.
 
 use std::{cell::Cell, rc::Rc};
 
@@ -174,7 +175,8 @@ async fn kill(address: &MysqlAddress, dialer: &dyn Dialer, thread: u32, text: St
     killed
 }
 
-/// What a statement begins with, up to its first placeholder, behind which the server may show a value.
+/// What a statement begins with, up to its first placeholder, behind which the server may show a
+/// value.
 fn beginning(text: &str) -> String {
     let text = text.trim_start();
     let text = text.split_once('?').map_or(text, |(start, _)| start).trim_end();

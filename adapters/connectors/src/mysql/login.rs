@@ -1,4 +1,5 @@
-//! A connection: TCP, TLS where it is asked for, who we are, and what holds for every statement on it.
+//! A connection: TCP, TLS where it is asked for, who we are, and what holds for every statement on
+//! it.
 //!
 //! <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase.html>
 
@@ -49,7 +50,8 @@ mod capability {
     pub(super) const NO_EOF: u32 = 1 << 24;
     /// Of MariaDB: columns say more of their types, such as that a text is JSON.
     pub(super) const EXTENDED_TYPES: u32 = 1 << 3;
-    /// Of MariaDB: the columns of a prepared statement's result are described again only where they changed.
+    /// Of MariaDB: the columns of a prepared statement's result are described again only where they
+    /// changed.
     pub(super) const CACHED_METADATA: u32 = 1 << 4;
 }
 

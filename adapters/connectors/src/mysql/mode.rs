@@ -1,8 +1,9 @@
 //! The `sql_mode` of every statement.
 //!
-//! What the statement compiler takes a quote, an operator and a text for is what the server has to take them for, and a value that a column cannot hold is
-//! refused: no mode that changes one of these can be set. `ONLY_FULL_GROUP_BY` changes none of them, so it is the server's own affair: MySQL 8 has it by default,
-//! and MariaDB, which knows no functional dependence, has not.
+//! What the statement compiler takes a quote, an operator and a text for is what the server has to
+//! take them for, and a value that a column cannot hold is refused: no mode that changes one of
+//! these can be set. `ONLY_FULL_GROUP_BY` changes none of them, so it is the server's own affair:
+//! MySQL 8 has it by default, and MariaDB, which knows no functional dependence, has not.
 
 use millrace_core::{Error, Result};
 
@@ -52,7 +53,8 @@ const REFUSED: [(&[&str], &str); 5] = [
 /// The expression that the mode is set to.
 ///
 /// # Errors
-/// [`Configuration`](millrace_core::ErrorKind::Configuration) for what is not a list of modes that may be set.
+/// [`Configuration`](millrace_core::ErrorKind::Configuration) for what is not a list of modes that
+/// may be set.
 pub(super) fn expression(options: &mut ServerOptions) -> Result<String> {
     let Some(written) = options.take("sql_mode") else {
         return Ok(format!("CONCAT('{DEFAULT}', IF(FIND_IN_SET('ONLY_FULL_GROUP_BY', @@GLOBAL.sql_mode), ',ONLY_FULL_GROUP_BY', ''))"));

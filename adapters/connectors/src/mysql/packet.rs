@@ -42,7 +42,8 @@ impl Packets {
         Self { stream, received: BytesMut::new(), parts: BytesMut::new(), chunk: vec![0; CHUNK].into_boxed_slice(), number: 0 }
     }
 
-    /// The stream, for TLS: whatever came with the last packet would be taken for words of the server.
+    /// The stream, for TLS: whatever came with the last packet would be taken for words of the
+    /// server.
     ///
     /// # Errors
     /// [`Protocol`](ErrorKind::Protocol) where something came.
@@ -119,7 +120,8 @@ impl Packets {
         Ok(None)
     }
 
-    /// Whether the server has said nothing since the last packet: what it says then is its farewell.
+    /// Whether the server has said nothing since the last packet: what it says then is its
+    /// farewell.
     pub(super) async fn is_quiet(&mut self) -> bool {
         // One turn of the host's loop, so that it sees what has arrived.
         let mut turned = false;

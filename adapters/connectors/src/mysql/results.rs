@@ -37,7 +37,8 @@ pub(super) struct Server {
     pub(super) has_eof: bool,
     /// Its columns say more of their types.
     pub(super) has_extended_types: bool,
-    /// It describes the columns of a prepared statement's result again only where they are not what they were.
+    /// It describes the columns of a prepared statement's result again only where they are not what
+    /// they were.
     pub(super) caches_metadata: bool,
     /// Who says that what is sent must not write.
     pub(super) read_only: ReadOnly,
@@ -71,7 +72,8 @@ pub(super) struct Results<'a> {
     affected: u64,
     /// There was more than one list of rows.
     several: bool,
-    /// There are more rows than the query takes. They were not read, so the connection is in the middle of something.
+    /// There are more rows than the query takes. They were not read, so the connection is in the
+    /// middle of something.
     pub(super) truncated: bool,
     failure: Option<StatementFailure>,
     /// Of the last part.
@@ -203,8 +205,9 @@ impl<'a> Results<'a> {
         if self.sink.admits(packet.len().saturating_sub(head) + CELL * columns.len()) {
             self.sink.push(cell::row(packet, columns).ok_or_else(|| broken("a row"))?);
         }
-        // The rest is not waited for: the connection is closed, and the server notices when it sends the next rows. The end of what may
-        // have written must be seen: closed before it, a write would be undone, or not.
+        // The rest is not waited for: the connection is closed, and the server notices when it
+        // sends the next rows. The end of what may have written must be seen: closed before it, a
+        // write would be undone, or not.
         if self.query.access.reads() { self.sink.check() } else { Ok(()) }
     }
 

@@ -1,6 +1,7 @@
 //! A connection that has logged in: statements out, rows in.
 //!
-//! A statement is prepared once for a connection, and then sent with its values; the most recent ones stay prepared.
+//! A statement is prepared once for a connection, and then sent with its values; the most recent
+//! ones stay prepared.
 
 use std::rc::Rc;
 
@@ -23,7 +24,8 @@ use crate::{
     shared::{Execution, Pooled, ReadOnly, StatementFailure, own_query},
 };
 
-/// How many statements stay prepared. The server's own limit, for all connections together, is 16,382.
+/// How many statements stay prepared. The server's own limit, for all connections together, is
+/// 16,382.
 const PREPARED: usize = 32;
 
 /// A packet of this length is smaller than any server's limit by default.
@@ -37,7 +39,8 @@ const COM_STMT_CLOSE: u8 = 0x19;
 
 /// A transaction is open.
 const IN_TRANSACTION: u16 = 1;
-/// What holds for every statement, whatever the server's own defaults are, beside the [`sql_mode`](super::mode). `DEFAULT` would be the server's value.
+/// What holds for every statement, whatever the server's own defaults are, beside the
+/// [`sql_mode`](super::mode). `DEFAULT` would be the server's value.
 const SETTINGS: &str = "@@SESSION.time_zone = '+00:00', @@SESSION.autocommit = 1, @@SESSION.completion_type = 0, \
                         @@SESSION.sql_select_limit = 18446744073709551615, @@SESSION.sql_auto_is_null = 0";
 
@@ -50,7 +53,8 @@ pub(super) struct Session {
     usable: bool,
     /// A call may have left something behind.
     has_traces: bool,
-    /// What the server has been told to end a statement after, in milliseconds; `None` before it was told anything.
+    /// What the server has been told to end a statement after, in milliseconds; `None` before it
+    /// was told anything.
     limit_ms: Option<u64>,
     /// It can be told so.
     takes_limits: bool,
@@ -107,7 +111,8 @@ impl Session {
     /// Runs a statement, which the server ends after `limit_ms`.
     ///
     /// # Errors
-    /// What the server said, and what that means for another attempt. The connection may not be usable afterwards.
+    /// What the server said, and what that means for another attempt. The connection may not be
+    /// usable afterwards.
     pub(super) async fn run(
         &mut self,
         text: &str,
@@ -116,7 +121,8 @@ impl Session {
         transaction: Transaction,
         limit_ms: u64,
     ) -> Result<Rows, StatementFailure> {
-        // Until everything is answered, the connection is in the middle of something; the future may be dropped there.
+        // Until everything is answered, the connection is in the middle of something; the future
+        // may be dropped there.
         self.usable = false;
         self.limit(limit_ms).await?;
         if transaction == Transaction::ReadOnly {
@@ -152,7 +158,8 @@ impl Session {
         outcome
     }
 
-    /// Refuses a packet that is longer than the server takes: sent, it would cost the connection, and nobody would know why.
+    /// Refuses a packet that is longer than the server takes: sent, it would cost the connection,
+    /// and nobody would know why.
     async fn check_length(&mut self, length: usize) -> Result<(), StatementFailure> {
         if self.longest.is_none() {
             const LONGEST: &str = "SELECT @@max_allowed_packet";
@@ -173,7 +180,8 @@ impl Session {
         Err(StatementFailure::last(Error::new(ErrorKind::TooLarge, message)))
     }
 
-    /// Prepares a statement, unless it is; its number, and the packet that runs it. The connection is usable after an error if all was answered.
+    /// Prepares a statement, unless it is; its number, and the packet that runs it. The connection
+    /// is usable after an error if all was answered.
     async fn ready(&mut self, text: &str, values: &[Value]) -> Result<(u32, Vec<u8>), StatementFailure> {
         let Statement { number, values: expected } = self.prepare(text).await?;
         if expected != values.len() {
@@ -280,8 +288,8 @@ impl Session {
         Ok(())
     }
 
-    /// Tells the server when to end a statement, and what waits for a lock, unless it has been told so; with the first telling, what holds for
-    /// every statement.
+    /// Tells the server when to end a statement, and what waits for a lock, unless it has been told
+    /// so; with the first telling, what holds for every statement.
     async fn limit(&mut self, limit_ms: u64) -> Result<(), StatementFailure> {
         if self.limit_ms == Some(limit_ms) || (self.limit_ms.is_some() && !self.takes_limits) {
             return Ok(());
@@ -302,7 +310,8 @@ impl Session {
             Err(failure) => return Err(failure.before_the_end()),
         }
         if is_first && self.server.read_only == ReadOnly::Adapter {
-            // MariaDB ends a transaction that only reads where a statement commits by itself; this holds for what comes then.
+            // MariaDB ends a transaction that only reads where a statement commits by itself; this
+            // holds for what comes then.
             self.command("SET SESSION TRANSACTION READ ONLY").await.map_err(StatementFailure::before_the_end)?;
         }
         self.limit_ms = Some(limit_ms);
@@ -336,8 +345,9 @@ impl Session {
         }
     }
 
-    /// Ends the transaction that is open, after a failure in it. Where the server says that it could not undo everything, because a table has
-    /// no transactions, the failure is final and says so.
+    /// Ends the transaction that is open, after a failure in it. Where the server says that it
+    /// could not undo everything, because a table has no transactions, the failure is final and
+    /// says so.
     pub(super) async fn undo(&mut self, failure: StatementFailure) -> StatementFailure {
         self.warnings = 0;
         self.roll_back().await;

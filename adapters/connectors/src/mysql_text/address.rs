@@ -18,11 +18,13 @@ const MODES: [(&str, &str, &str); 13] = [
     ("tls", "preferred", "prefer"),
     ("tls", "false", "disable"),
 ];
-/// What Go's driver asks how its results are to be read by a program, and how long it waits: a call has a deadline, and its own types.
+/// What Go's driver asks how its results are to be read by a program, and how long it waits: a call
+/// has a deadline, and its own types.
 const OF_GO: [&str; 5] = ["collation", "loc", "parseTime", "readTimeout", "writeTimeout"];
 
-/// Takes a connection string apart: `user`, `password`, `host`, `port`, `dbname` and its settings, as far as they are there. `form` says in
-/// messages how it is written. A string may also have the form of Go's driver, `user:password@tcp(host:port)/database?tls=true`, in which nothing but the
+/// Takes a connection string apart: `user`, `password`, `host`, `port`, `dbname` and its settings,
+/// as far as they are there. `form` says in messages how it is written. A string may also have the
+/// form of Go's driver, `user:password@tcp(host:port)/database?tls=true`, in which nothing but the
 /// settings is percent-encoded.
 ///
 /// # Errors

@@ -26,7 +26,8 @@ pub(crate) fn bits(bits: &[u8]) -> Option<Value> {
     Some(unsigned(u64::from_be_bytes(bytes)))
 }
 
-/// A date and a time, `03:04:05.123456`. `is_date`: it is one of the calendar; what is none stays as MySQL writes it.
+/// A date and a time, `03:04:05.123456`. `is_date`: it is one of the calendar; what is none stays
+/// as MySQL writes it.
 pub(crate) fn moment(date: &str, time: &str, is_date: bool, is_utc: bool) -> Value {
     Value::Timestamp(match (is_date, is_utc) {
         (true, true) => format!("{date}T{time}Z"),

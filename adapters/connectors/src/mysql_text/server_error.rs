@@ -1,5 +1,6 @@
-//! What MySQL says when it fails, by its [number](https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html), or where that
-//! is not known by its SQLSTATE.
+//! What MySQL says when it fails, by its
+//! [number](https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html), or where
+//! that is not known by its SQLSTATE.
 //!
 //! A message names columns and constraints, never a value. MySQL's own words are the source.
 

@@ -1,7 +1,9 @@
-//! A look at a statement: what would outlive its call on the connection is not sent, or the connection is not used again.
+//! A look at a statement: what would outlive its call on the connection is not sent, or the
+//! connection is not used again.
 //!
-//! The statement is cut as the server cuts it with the `sql_mode` of the session: a backslash escapes, and text stands in either quotes.
-//! Whether a statement writes is the server's to see, in a transaction that only reads; what ends that is not sent for a read-only adapter.
+//! The statement is cut as the server cuts it with the `sql_mode` of the session: a backslash
+//! escapes, and text stands in either quotes. Whether a statement writes is the server's to see, in
+//! a transaction that only reads; what ends that is not sent for a read-only adapter.
 
 use millrace_core::{Error, ErrorKind};
 use millrace_languages::{
@@ -12,8 +14,8 @@ use millrace_languages::{
 
 use crate::shared::ReadOnly;
 
-/// Statements that need a connection of their own, leave something on it, or move files between server and client. MariaDB also runs
-/// the words that control a procedure.
+/// Statements that need a connection of their own, leave something on it, or move files between
+/// server and client. MariaDB also runs the words that control a procedure.
 const REFUSED: [&str; 44] = [
     "BACKUP",
     "BEGIN",
@@ -62,7 +64,8 @@ const REFUSED: [&str; 44] = [
 ];
 /// What says something of the statement before, which was another call's.
 const OF_ANOTHER_CALL: [&str; 4] = ["FOUND_ROWS", "LASTVAL", INSERTED, "ROW_COUNT"];
-/// Which of it a step of a transaction may ask for, because the statement before is the transaction's.
+/// Which of it a step of a transaction may ask for, because the statement before is the
+/// transaction's.
 const INSERTED: &str = "LAST_INSERT_ID";
 /// Settings that say the same.
 const SETTINGS_OF_ANOTHER_CALL: [&str; 4] = ["error_count", "identity", "last_insert_id", "warning_count"];
@@ -74,8 +77,9 @@ const TO_FILE: [&str; 2] = ["DUMPFILE", "OUTFILE"];
 const COMMITS: [&str; 12] =
     ["ALTER", "ANALYZE", "CALL", "CHECK", "CREATE", "DROP", "GRANT", "OPTIMIZE", "RENAME", "REPAIR", "REVOKE", "TRUNCATE"];
 
-/// What a read-only adapter sends. That it writes nothing all the same, a function for example, is the server's to see; but that commits
-/// by itself what changes tables or rights, and a procedure may begin a transaction of its own.
+/// What a read-only adapter sends. That it writes nothing all the same, a function for example, is
+/// the server's to see; but that commits by itself what changes tables or rights, and a procedure
+/// may begin a transaction of its own.
 const READS: [&str; 9] = ["DESC", "DESCRIBE", "DO", "EXPLAIN", "SELECT", "SHOW", "TABLE", "VALUES", "WITH"];
 
 /// What is known of a statement that may be sent.
@@ -112,13 +116,14 @@ impl Checked<'_> {
 /// Looks at a statement that a connector is to run.
 ///
 /// # Errors
-/// [`Syntax`](ErrorKind::Syntax) for a NUL character, for no statement and for a second one; [`Denied`](ErrorKind::Denied) for what is not
-/// sent.
+/// [`Syntax`](ErrorKind::Syntax) for a NUL character, for no statement and for a second one;
+/// [`Denied`](ErrorKind::Denied) for what is not sent.
 pub(crate) fn check<'a>(connector: &'static str, text: &'a str, read_only: ReadOnly) -> millrace_core::Result<Checked<'a>> {
     examine(connector, text, read_only, false)
 }
 
-/// The same for a step of a transaction, which may ask for the number that a step before it was given.
+/// The same for a step of a transaction, which may ask for the number that a step before it was
+/// given.
 ///
 /// # Errors
 /// As [`check`]; and [`Denied`](ErrorKind::Denied) for what would be committed before the end.
@@ -179,7 +184,8 @@ impl<'a> Examined<'a> {
     }
 
     fn take(&mut self, token: Token<'a>) -> millrace_core::Result<()> {
-        // The body of a procedure has statements of its own; what is no body of one, the server refuses.
+        // The body of a procedure has statements of its own; what is no body of one, the server
+        // refuses.
         if self.ended && !matches!(token, Token::Sign(';')) && !self.first.eq_ignore_ascii_case("CREATE") {
             return Err(Error::new(ErrorKind::Syntax, "the query contains more than one statement"));
         }

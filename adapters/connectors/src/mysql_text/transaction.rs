@@ -32,8 +32,8 @@ impl Transaction {
     }
 }
 
-/// How long a lock is waited for where that is told before the deadline, in milliseconds: a server counts
-/// whole seconds.
+/// How long a lock is waited for where that is told before the deadline, in milliseconds: a server
+/// counts whole seconds.
 pub(crate) const fn lock_wait_ms(wait_ms: u64) -> u64 {
     if wait_ms < LEAST_WAIT_MS { wait_ms } else { wait_ms / LEAST_WAIT_MS * LEAST_WAIT_MS }
 }

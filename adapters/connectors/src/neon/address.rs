@@ -18,7 +18,8 @@ const KNOWN: KnownOptions = KnownOptions {
         ("sslrootcert", &["system"]),
     ],
 };
-/// What a connection string may set for other clients, to whatever value: how long they wait for a connection, and that there is a pooler.
+/// What a connection string may set for other clients, to whatever value: how long they wait for a
+/// connection, and that there is a pooler.
 const WITHOUT_EFFECT: [&str; 2] = ["connect_timeout", "pgbouncer"];
 /// The hosts of Neon, whose API is beside the database.
 const OF_NEON: &str = ".neon.tech";
@@ -41,7 +42,8 @@ impl NeonAddress {
     /// Reads a connection string and the options of an adapter.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both may hold a secret.
+    /// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both
+    /// may hold a secret.
     pub(super) fn parse(text: &str, options: &[(String, Secret<String>)]) -> Result<Self> {
         let wrong = |what: &str| {
             configuration(format!("the connection string of connector `neon` {what}; use `postgres://user:password@host/database`"))
@@ -92,7 +94,8 @@ impl NeonAddress {
     }
 }
 
-/// The API is at the option's URL; for a host of Neon's it needs none: the first label of the host's name is replaced.
+/// The API is at the option's URL; for a host of Neon's it needs none: the first label of the
+/// host's name is replaced.
 fn api_url(host: &str, base_url: Option<&str>) -> Result<String> {
     let Some(text) = base_url else {
         return match host.split_once('.') {

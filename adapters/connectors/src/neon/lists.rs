@@ -1,5 +1,5 @@
-//! What a list is in its place. The API describes no parameters, so PostgreSQL is asked to prepare the statement, which it does not run, and says which
-//! types it would take.
+//! What a list is in its place. The API describes no parameters, so PostgreSQL is asked to prepare
+//! the statement, which it does not run, and says which types it would take.
 
 use std::borrow::Cow;
 
@@ -45,7 +45,8 @@ impl Neon {
         placed(values, forms.as_deref())
     }
 
-    /// Asks again what lists are in their places, where a batch with them was refused. Whether any is another thing by now.
+    /// Asks again what lists are in their places, where a batch with them was refused. Whether any
+    /// is another thing by now.
     ///
     /// # Errors
     /// The API could not be asked.

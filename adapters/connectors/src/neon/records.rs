@@ -1,5 +1,5 @@
-//! Writes with a record of their call, in one batch, which is one transaction. While another batch with
-//! the same key runs, it waits at the record.
+//! Writes with a record of their call, in one batch, which is one transaction. While another batch
+//! with the same key runs, it waits at the record.
 
 use millrace_catalogue::call_records::neon::{KEEP, PROBE, PUT};
 use millrace_core::{
@@ -24,11 +24,12 @@ use crate::{
 
 /// The author's statement waits as long as its user does elsewhere.
 const OWN_LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout TO DEFAULT";
-/// How long a call may take to store its rows, in milliseconds: its change is made, and its caller waits.
+/// How long a call may take to store its rows, in milliseconds: its change is made, and its caller
+/// waits.
 const STORING_MS: u64 = 2_000;
 
-/// The table of records. A second batch with a record fails at it, and what comes so late that its record
-/// has expired stores nothing.
+/// The table of records. A second batch with a record fails at it, and what comes so late that its
+/// record has expired stores nothing.
 const RECORDS: Records = Records {
     puts: &[postgres_text::RECORDS.puts[0], RecordStatement { text: PUT, fields: &[Key, Expires] }],
     probe: RecordStatement { text: PROBE, fields: &[] },
@@ -37,7 +38,8 @@ const RECORDS: Records = Records {
 };
 
 impl Neon {
-    /// Stores the rows of a write, and removes expired records. The change is made: where this fails, its rows are not known to later calls.
+    /// Stores the rows of a write, and removes expired records. The change is made: where this
+    /// fails, its rows are not known to later calls.
     pub(super) async fn store(&self, query: &Query<'_>, record: CallRecord<'_>, rows: &Rows) {
         let now_ms = self.clock.now_ms();
         let left_ms = query.deadline_ms.saturating_sub(now_ms);

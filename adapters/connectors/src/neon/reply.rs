@@ -28,7 +28,8 @@ const MAX_COLUMNS: usize = 1_664;
 /// A batch that failed.
 pub(crate) struct Refusal {
     pub(super) failure: StatementFailure,
-    /// What PostgreSQL said of one of the statements; nothing where it was the login that failed, or the API.
+    /// What PostgreSQL said of one of the statements; nothing where it was the login that failed,
+    /// or the API.
     pub(super) said: Option<Box<ServerError>>,
     /// What it was doing when it failed.
     pub(super) context: String,
@@ -120,7 +121,8 @@ fn of_status(response: &HttpResponse, body: &Json, host: &str, read_only: ReadOn
             constraint: member("constraint"),
             routine: member("routine").unwrap_or_default(),
         };
-        // A batch begins with a login. The status tells the two apart; a code does not, because a function may end with any.
+        // A batch begins with a login. The status tells the two apart; a code does not, because a
+        // function may end with any.
         if status == 500 {
             return of_login(&said, &format!("`{host}`")).into();
         }
@@ -171,7 +173,8 @@ fn of_proxy(status: u16, words: &str, host: &str) -> StatementFailure {
             "Neon has no database at the address of the connection string that may be used from here",
         ));
     }
-    // A connection that broke in the middle of the statement among them, which has the status of a wrong statement.
+    // A connection that broke in the middle of the statement among them, which has the status of a
+    // wrong statement.
     StatementFailure::unknown(error(ErrorKind::Unavailable, "Neon failed"))
 }
 

@@ -21,7 +21,8 @@ impl Step {
     /// The author's statement.
     ///
     /// # Errors
-    /// What is refused; and [`Syntax`](ErrorKind::Syntax) for a text without a statement, and for too many values.
+    /// What is refused; and [`Syntax`](ErrorKind::Syntax) for a text without a statement, and for
+    /// too many values.
     pub(super) fn of_author(text: &str, values: &[Value], has_session: bool) -> Result<Self> {
         check(NEON.name, text, has_session)?;
         if values.len() > MAX_VALUES {

@@ -1,12 +1,16 @@
-//! The steps of a transaction, as statements of one batch, which the API carries out as one transaction or not at all.
+//! The steps of a transaction, as statements of one batch, which the API carries out as one
+//! transaction or not at all.
 //!
-//! The result of a statement is known when all are done, so no step can take a value of another one. What is expected of a step is checked by
-//! PostgreSQL: the statement, as it is, becomes a part of a `WITH`, of which all rows are selected, with a `LIMIT` that cannot be computed where
-//! they are not as many as expected. It runs once, whatever it does, and its rows, columns and types are what they would be on their own. So they can
-//! be counted of what returns rows; the build refuses `expect` of what does not.
+//! The result of a statement is known when all are done, so no step can take a value of another
+//! one. What is expected of a step is checked by PostgreSQL: the statement, as it is, becomes a
+//! part of a `WITH`, of which all rows are selected, with a `LIMIT` that cannot be computed where
+//! they are not as many as expected. It runs once, whatever it does, and its rows, columns and
+//! types are what they would be on their own. So they can be counted of what returns rows; the
+//! build refuses `expect` of what does not.
 //!
-//! The API does not say which statement of a batch failed, and nobody guesses. The words of a `LIMIT` that fails have a mark which is drawn by lot
-//! for each call, so that no value can pass for them.
+//! The API does not say which statement of a batch failed, and nobody guesses. The words of a
+//! `LIMIT` that fails have a mark which is drawn by lot for each call, so that no value can pass
+//! for them.
 //!
 //! Between two steps the server's deadline is set to what is left of it.
 
@@ -29,7 +33,8 @@ use crate::{
 
 /// Statements that only read see one state of the data. Nothing may come before it.
 const ONE_STATE: &str = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ";
-/// Lets the next statement run for as long as is left of the time, in milliseconds, that the transaction had at its beginning.
+/// Lets the next statement run for as long as is left of the time, in milliseconds, that the
+/// transaction had at its beginning.
 const LEFT: &str = "SELECT set_config('statement_timeout', greatest($1::pg_catalog.int8 \
                     - (extract(epoch FROM clock_timestamp() - transaction_timestamp()) * 1000)::pg_catalog.int8, 1)::text, true)";
 /// The name of a step whose rows are counted, within its own statement.
@@ -128,7 +133,8 @@ impl Steps<'_> {
     }
 }
 
-/// A statement that fails unless this one returns so many rows, and otherwise returns what it does. The words of the failure begin with `mark`.
+/// A statement that fails unless this one returns so many rows, and otherwise returns what it does.
+/// The words of the failure begin with `mark`.
 fn counted(text: &str, expected: u64, mark: &str) -> String {
     let mut rest = text;
     let first = word(&mut rest);

@@ -1,11 +1,13 @@
 //! The types of values, declared in the text of a statement.
 //!
-//! The protocol of PostgreSQL declares a parameter's type beside the statement. The SQL API does not, and a number would be what its place
-//! makes of it: `SELECT $1` a text, `left('abc', $1)` the function for two texts. PostgreSQL reads a statement's `WITH` first and keeps the type that
-//! it finds there: `WITH millrace_types AS (SELECT ARRAY[$1::int4]) SELECT $1` is what `SELECT $1` is with the type declared, down to the name of its
-//! column, and a part of `WITH` that nothing refers to is not executed. The types are in arrays, one for each, because a `SELECT` has fewer
-//! columns than a statement has values. The statement itself stays as it is, so nothing in it needs to be told
-//! apart from a placeholder.
+//! The protocol of PostgreSQL declares a parameter's type beside the statement. The SQL API does
+//! not, and a number would be what its place makes of it: `SELECT $1` a text, `left('abc', $1)` the
+//! function for two texts. PostgreSQL reads a statement's `WITH` first and keeps the type that it
+//! finds there: `WITH millrace_types AS (SELECT ARRAY[$1::int4]) SELECT $1` is what `SELECT $1` is
+//! with the type declared, down to the name of its column, and a part of `WITH` that nothing refers
+//! to is not executed. The types are in arrays, one for each, because a `SELECT` has fewer columns
+//! than a statement has values. The statement itself stays as it is, so nothing in it needs to be
+//! told apart from a placeholder.
 
 use millrace_core::{Error, ErrorKind, Result};
 
@@ -14,7 +16,8 @@ use crate::postgres_text::{Parameter, word};
 /// The statements that a `WITH` may stand before.
 const TAKE_WITH: [&str; 7] = ["SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "VALUES", "TABLE"];
 
-/// Declares the types of the values that have one. What takes no `WITH`, such as `CALL`, stays as it is.
+/// Declares the types of the values that have one. What takes no `WITH`, such as `CALL`, stays as
+/// it is.
 ///
 /// # Errors
 /// [`Syntax`](ErrorKind::Syntax) for a text without a statement.
@@ -49,7 +52,8 @@ pub(super) fn with_types(text: &str, params: &[Parameter]) -> Result<String> {
     })
 }
 
-/// Whether a `WITH` may stand before a statement, or is its first word. Such a statement can be prepared, too.
+/// Whether a `WITH` may stand before a statement, or is its first word. Such a statement can be
+/// prepared, too.
 pub(super) fn takes_with(text: &str) -> bool {
     let mut rest = text;
     let first = word(&mut rest);

@@ -37,7 +37,8 @@ impl PlanetscaleAddress {
     /// Reads a connection string and the options of an adapter.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both may hold a secret.
+    /// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both
+    /// may hold a secret.
     pub(super) fn parse(text: &str, options: &[(String, Secret<String>)]) -> Result<Self> {
         let wrong = |what: String| Error::new(ErrorKind::Configuration, format!("the connection string of connector `planetscale` {what}"));
         // What is wrong with the options is said even where the string is wrong.

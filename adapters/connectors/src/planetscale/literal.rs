@@ -1,7 +1,7 @@
 //! A statement and its values → one text.
 //!
-//! Where a `?` is a place for a value, the tokens of the statement say, which are those that the statement was looked at by before. What is
-//! written there is one of these, and nothing else:
+//! Where a `?` is a place for a value, the tokens of the statement say, which are those that the
+//! statement was looked at by before. What is written there is one of these, and nothing else:
 //!
 //! | value | literal |
 //! |---|---|
@@ -13,12 +13,13 @@
 //! | text | `_utf8mb4 0x6f276e`; an empty one `_utf8mb4 x''` |
 //! | bytes | `_binary 0x00ff`; none `_binary x''` |
 //!
-//! None of them has a character that ends a text in quotes, a name in backticks or a comment (two quotes in a row are one within a text), or
-//! that an escape could begin with. So a value stays a value whatever the server's `sql_mode` is, and even where the server should see the
-//! place differently.
+//! None of them has a character that ends a text in quotes, a name in backticks or a comment (two
+//! quotes in a row are one within a text), or that an escape could begin with. So a value stays a
+//! value whatever the server's `sql_mode` is, and even where the server should see the place
+//! differently.
 //!
-//! An integer that stands alone in `ORDER BY` or `GROUP BY` would be the number of a column: there it is `CAST(1 AS SIGNED)`. `LIMIT` takes
-//! nothing but digits.
+//! An integer that stands alone in `ORDER BY` or `GROUP BY` would be the number of a column: there
+//! it is `CAST(1 AS SIGNED)`. `LIMIT` takes nothing but digits.
 
 use std::{fmt::Write as _, ops::Range};
 
@@ -65,11 +66,12 @@ struct Frame {
     in_list: bool,
 }
 
-/// Where the values of a statement belong: the offsets of its `?`, in bytes. An integer at a place that is marked would be the number of a
-/// column.
+/// Where the values of a statement belong: the offsets of its `?`, in bytes. An integer at a place
+/// that is marked would be the number of a column.
 ///
 /// # Errors
-/// [`Syntax`](ErrorKind::Syntax) where a `?` stands in the middle of a name, and [`Denied`](ErrorKind::Denied) for a comment whose text is run.
+/// [`Syntax`](ErrorKind::Syntax) where a `?` stands in the middle of a name, and
+/// [`Denied`](ErrorKind::Denied) for a comment whose text is run.
 fn places(text: &str) -> Result<Vec<(usize, bool)>> {
     let mut places = Vec::new();
     let mut rest = text;
@@ -121,8 +123,8 @@ fn set_list(frames: &mut Vec<Frame>, in_list: bool) {
 /// Writes each value where it belongs.
 ///
 /// # Errors
-/// [`Syntax`](ErrorKind::Syntax) for another number of values than of places, and as [`places`]; [`Data`](ErrorKind::Data) for a
-/// value that MySQL does not have.
+/// [`Syntax`](ErrorKind::Syntax) for another number of values than of places, and as [`places`];
+/// [`Data`](ErrorKind::Data) for a value that MySQL does not have.
 pub(super) fn write(text: &str, values: &[Value]) -> Result<Written> {
     let places = places(text)?;
     if places.len() != values.len() {
@@ -134,7 +136,8 @@ pub(super) fn write(text: &str, values: &[Value]) -> Result<Written> {
         let out = &mut written.text;
         let (before, after) = text.split_at(at);
         out.push_str(before.get(copied..).unwrap_or_default());
-        // A blank only where two tokens would become one: between `--` and a number, it would begin a comment.
+        // A blank only where two tokens would become one: between `--` and a number, it would begin
+        // a comment.
         if before.chars().next_back().is_some_and(joins) {
             out.push(' ');
         }
@@ -198,8 +201,8 @@ fn put_bytes(out: &mut String, set: &str, bytes: &[u8]) -> std::fmt::Result {
     }
 }
 
-/// Puts a hint into a `SELECT`, right behind its first word: when the server ends it, in milliseconds. Where its author has put one there,
-/// that holds.
+/// Puts a hint into a `SELECT`, right behind its first word: when the server ends it, in
+/// milliseconds. Where its author has put one there, that holds.
 pub(super) fn with_limit(text: &str, limit_ms: u64) -> Option<(usize, String)> {
     let mut rest = text;
     let Ok(Some(Token::Word(word))) = token(&mut rest) else { return None };

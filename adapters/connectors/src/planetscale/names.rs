@@ -1,7 +1,8 @@
 //! The names of columns that nobody has named.
 //!
-//! MySQL names such a column with the text of its expression. With `?` for a value that is `? + 1`, whatever the value; with a literal it would
-//! be another name in each call. So a name that is the text of an expression with values in it gets its `?` back.
+//! MySQL names such a column with the text of its expression. With `?` for a value that is `? + 1`,
+//! whatever the value; with a literal it would be another name in each call. So a name that is the
+//! text of an expression with values in it gets its `?` back.
 
 use super::literal::Written;
 use crate::mysql_text::{Token, token};

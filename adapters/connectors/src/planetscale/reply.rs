@@ -77,7 +77,8 @@ fn of_status(response: &HttpResponse, body: &Json, read_only: ReadOnly) -> State
     }
 }
 
-/// The rows of a result, within the query's limits. `named` has the names of the columns as the author may use them.
+/// The rows of a result, within the query's limits. `named` has the names of the columns as the
+/// author may use them.
 ///
 /// # Errors
 /// There are too many of them, or the result has another form. The statement has been executed.
@@ -117,7 +118,8 @@ pub(super) fn rows_of(mut result: Json, query: &Query<'_>, named: impl Fn(Vec<&s
     sink.into_rows(unique_names(names.iter().map(String::as_str)).into())
 }
 
-/// The cells of a row: the length of each, -1 for `NULL`, and the bytes of all, one after the other. `None`: it has another form.
+/// The cells of a row: the length of each, -1 for `NULL`, and the bytes of all, one after the
+/// other. `None`: it has another form.
 fn cells(row: &Json, kinds: &[Kind], bytes: &mut usize) -> Option<Vec<Value>> {
     let lengths = row.get("lengths")?.as_array()?;
     let all = match row.get("values") {

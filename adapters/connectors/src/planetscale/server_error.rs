@@ -1,10 +1,11 @@
-//! What PlanetScale says when a statement fails: a sentence of Vitess, in which MySQL's number stands, and a code of gRPC.
+//! What PlanetScale says when a statement fails: a sentence of Vitess, in which MySQL's number
+//! stands, and a code of gRPC.
 //!
-//! `target: shop.-.primary: vttablet: rpc error: code = AlreadyExists desc = Duplicate entry '7' for key 't.PRIMARY' (errno 1062) (sqlstate 23000)
-//! (CallerID: me): Sql: "insert …", BindVars: {REDACTED}`
+//! `target: shop.-.primary: vttablet: rpc error: code = AlreadyExists desc = Duplicate entry '7' for key 't.PRIMARY' (errno 1062) (sqlstate 23000) (CallerID: me): Sql: "insert …", BindVars: {REDACTED}`
 //!
-//! MySQL's own words are in the middle of it, and a caller's value may be in them. What Vitess itself wrote stands before and behind them: the
-//! code before, the number behind. Only where both agree is a statement sent again.
+//! MySQL's own words are in the middle of it, and a caller's value may be in them. What Vitess
+//! itself wrote stands before and behind them: the code before, the number behind. Only where both
+//! agree is a statement sent again.
 
 use millrace_core::{Error, ErrorKind};
 
@@ -76,7 +77,8 @@ fn of_mysql(code: &str, said: &ServerError, words: &str, read_only: ReadOnly) ->
     if error.kind == ErrorKind::Unavailable && is_of_deadline(words) {
         return StatementFailure::unknown(Error { source: error.source, ..timed_out() });
     }
-    // Those are what Vitess makes of a deadlock, of too many connections, and of a lock that was waited for.
+    // Those are what Vitess makes of a deadlock, of too many connections, and of a lock that was
+    // waited for.
     let is_sure = matches!(code, "aborted" | "resourceexhausted" | "deadlineexceeded");
     match outcome {
         Execution::NotExecuted if !is_sure => StatementFailure::last(error),

@@ -1,4 +1,5 @@
-//! A session: one request for each statement, and an object that goes from each answer into the next request.
+//! A session: one request for each statement, and an object that goes from each answer into the
+//! next request.
 
 use std::rc::Rc;
 
@@ -23,7 +24,8 @@ use crate::{
     },
 };
 
-/// How long a call waits for its transaction to be rolled back, and how long that may take behind its back, in milliseconds.
+/// How long a call waits for its transaction to be rolled back, and how long that may take behind
+/// its back, in milliseconds.
 const ROLLBACK_MS: u64 = 1_000;
 const LATE_ROLLBACK_MS: u64 = 5_000;
 

@@ -1,7 +1,9 @@
 //! Where the server is and how to talk to it, from a connection string and the options.
 //!
-//! The strings are [libpq's](https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING): a URI, or `name=value` pairs.
-//! What is in both the string and the options is an error, and so is a name that is not known.
+//! The strings are
+//! [libpq's](https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING): a URI,
+//! or `name=value` pairs. What is in both the string and the options is an error, and so is a name
+//! that is not known.
 
 mod text;
 
@@ -39,7 +41,8 @@ pub(crate) struct PostgresAddress {
     pub(crate) roots: Roots,
     /// The server must prove that it knows the password.
     pub(crate) demands_proof: bool,
-    /// Nobody can read along, even without TLS: what is sent stays on this machine, or within the platform.
+    /// Nobody can read along, even without TLS: what is sent stays on this machine, or within the
+    /// platform.
     pub(crate) is_private: bool,
     /// What is set for the connection.
     pub(crate) settings: Vec<(String, String)>,
@@ -56,7 +59,8 @@ impl PostgresAddress {
     /// Reads a connection string and the options of an adapter.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both may hold a secret.
+    /// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both
+    /// may hold a secret.
     pub(crate) fn parse(written: &str, options: &[(String, Secret<String>)]) -> Result<Self> {
         refuse_binding(written)?;
         let pairs = text::pairs(written).map_err(|why| configuration(format!("the connection string of connector `postgres` {why}")))?;
@@ -94,7 +98,8 @@ impl PostgresAddress {
     }
 }
 
-/// What is left is for the server. Dates and times are read as UTC has them, unless another zone is asked for.
+/// What is left is for the server. Dates and times are read as UTC has them, unless another zone is
+/// asked for.
 fn of_the_connection(mut options: ServerOptions) -> Vec<(String, String)> {
     let zone = options.take("timezone").unwrap_or_else(|| "UTC".into());
     let name = options.take("application_name").unwrap_or_else(|| "millrace".into());

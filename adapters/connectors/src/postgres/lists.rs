@@ -1,4 +1,5 @@
-//! What a list is in its place: the server describes the types of the statement's parameters, which it does not run.
+//! What a list is in its place: the server describes the types of the statement's parameters, which
+//! it does not run.
 
 use std::cell::Cell;
 
@@ -42,8 +43,8 @@ impl<'a> Lists<'a> {
         Self { clock, known, is_stale: Cell::new(false) }
     }
 
-    /// Whether what failed just now did so because a list was written for a type that its place does not have any more. Nothing took effect, and now
-    /// the type is known.
+    /// Whether what failed just now did so because a list was written for a type that its place
+    /// does not have any more. Nothing took effect, and now the type is known.
     pub(super) fn take_stale(&self) -> bool {
         self.is_stale.take()
     }
@@ -117,7 +118,8 @@ impl Listed<'_> {
         Ok(Forms { forms, are_kept: false })
     }
 
-    /// Runs the statement in the transaction that is open, with what is set before it; where that fails, the transaction is over.
+    /// Runs the statement in the transaction that is open, with what is set before it; where that
+    /// fails, the transaction is over.
     ///
     /// # Errors
     /// As [`Session::run`].
@@ -164,8 +166,9 @@ impl Listed<'_> {
         self.look_again(session, lists, query, &forms, outcome).await
     }
 
-    /// The same outcome. Where the statement failed, its lists may have another form by now. Where it failed before it was run, which leaves no transaction
-    /// open, the server is asked: see [`Lists::take_stale`].
+    /// The same outcome. Where the statement failed, its lists may have another form by now. Where
+    /// it failed before it was run, which leaves no transaction open, the server is asked: see
+    /// [`Lists::take_stale`].
     async fn look_again(
         &self,
         session: &mut Session,

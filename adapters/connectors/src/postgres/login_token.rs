@@ -1,4 +1,5 @@
-//! A token of AWS IAM as the password, as RDS and Aurora take it: made by the host for each login, valid for 15 minutes.
+//! A token of AWS IAM as the password, as RDS and Aurora take it: made by the host for each login,
+//! valid for 15 minutes.
 //!
 //! <https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/UsingWithRDS.IAMDBAuth.html>
 
@@ -59,7 +60,8 @@ pub(super) fn not_taken(address: &PostgresAddress) -> StatementFailure {
     StatementFailure::last(Error::new(ErrorKind::Denied, message).at(&address.place()))
 }
 
-/// Strikes a token out of what the server said: as a whole, and the signature and the session token in it.
+/// Strikes a token out of what the server said: as a whole, and the signature and the session token
+/// in it.
 pub(super) fn without(mut failure: StatementFailure, token: &Secret<String>) -> StatementFailure {
     if let Some(source) = &mut failure.error.source {
         let whole = token.expose().as_str();

@@ -54,7 +54,8 @@ impl Wire {
         }
     }
 
-    /// Whether the server has said nothing since the last message: what it says then is its farewell.
+    /// Whether the server has said nothing since the last message: what it says then is its
+    /// farewell.
     pub(super) async fn is_quiet(&mut self) -> bool {
         // One turn of the host's loop, so that it sees what has arrived.
         let mut turned = false;

@@ -164,7 +164,8 @@ impl Session {
     /// Runs a statement, which the server ends after `left_ms`.
     ///
     /// # Errors
-    /// What the server said, and what that means for another attempt. The connection may not be usable afterwards.
+    /// What the server said, and what that means for another attempt. The connection may not be
+    /// usable afterwards.
     pub(super) async fn run(&mut self, batch: &Batch<'_>, query: &Query<'_>, left_ms: u64) -> Result<Rows, StatementFailure> {
         let (bytes, place) = batch.with_deadline(left_ms).map_err(StatementFailure::last)?;
         let (mut answer, status) = self.exchange(&bytes, place, query).await?;
@@ -180,7 +181,8 @@ impl Session {
         answer.into_rows()
     }
 
-    /// The unique names and the types of the columns that a [described](Batch::describing) statement returns.
+    /// The unique names and the types of the columns that a [described](Batch::describing)
+    /// statement returns.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -203,8 +205,8 @@ impl Session {
         Ok(names.into_iter().zip(columns.iter().map(|column| column.oid)).collect())
     }
 
-    /// The types of the parameters of a [described](Batch::describing) statement. `is_within` the transaction that is open, it stays open; an error
-    /// ends it.
+    /// The types of the parameters of a [described](Batch::describing) statement. `is_within` the
+    /// transaction that is open, it stays open; an error ends it.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -230,7 +232,8 @@ impl Session {
         Ok(answer.parameters)
     }
 
-    /// Runs a batch within the transaction that is open, and leaves it open; where the batch fails, the transaction is rolled back.
+    /// Runs a batch within the transaction that is open, and leaves it open; where the batch fails,
+    /// the transaction is rolled back.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -241,8 +244,8 @@ impl Session {
         self.expect(answer, status, IN_TRANSACTION).await
     }
 
-    /// Sends messages that end with `Sync`, for the answer of the command at `place`. Then a transaction must be open, or none, as `expected`
-    /// says; else what is open is rolled back.
+    /// Sends messages that end with `Sync`, for the answer of the command at `place`. Then a
+    /// transaction must be open, or none, as `expected` says; else what is open is rolled back.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -268,8 +271,8 @@ impl Session {
     /// Sends messages that end with a `COMMIT` in this place, and `Sync`.
     ///
     /// # Errors
-    /// As [`run`](Self::run), with the place of the command that failed; where it is not known, that of
-    /// the `COMMIT`.
+    /// As [`run`](Self::run), with the place of the command that failed; where it is not known,
+    /// that of the `COMMIT`.
     pub(super) async fn end(&mut self, bytes: &[u8], commit: usize, query: &Query<'_>) -> Result<(), FailedEnd> {
         let (answer, status) = self.exchange(bytes, commit, query).await.map_err(|failure| FailedEnd { place: commit, failure })?;
         let place = answer.done.min(commit);
@@ -284,10 +287,11 @@ impl Session {
         if self.is_open { self.roll_back().await } else { Ok(()) }
     }
 
-    /// Sends messages that end with `Sync`, and reads all that is answered: the answer of the command at `place`, and whether a transaction
-    /// is open.
+    /// Sends messages that end with `Sync`, and reads all that is answered: the answer of the
+    /// command at `place`, and whether a transaction is open.
     async fn exchange<'q>(&mut self, bytes: &[u8], place: usize, query: &'q Query<'q>) -> Result<(BatchReply<'q>, u8), StatementFailure> {
-        // Until the server is ready again, the connection is in the middle of something; the future may be dropped there.
+        // Until the server is ready again, the connection is in the middle of something; the future
+        // may be dropped there.
         (self.usable, self.is_open) = (false, false);
         self.has_run = true;
         self.wire.send(bytes).await.map_err(StatementFailure::unknown)?;
@@ -389,8 +393,8 @@ impl<'q> BatchReply<'q> {
         Self { place, bound: 0, done: 0, parameters: Vec::new(), columns: None, sink, affected: 0, is_empty: false, failure: None }
     }
 
-    /// Says that it was the settings of the session, and not the statement, that the server refused. Whatever has no bearing on them (a lost
-    /// connection, the deadline) stays what it is.
+    /// Says that it was the settings of the session, and not the statement, that the server
+    /// refused. Whatever has no bearing on them (a lost connection, the deadline) stays what it is.
     fn blame_settings(&mut self, batch: &Batch<'_>) {
         if batch.settings.is_empty() || self.done >= self.place {
             return;
@@ -450,8 +454,9 @@ impl<'q> BatchReply<'q> {
             };
             self.sink.push(columns.iter().zip(cells).map(cell).collect());
         }
-        // The rest is not waited for: the connection is closed, and the server notices when it sends the next rows. The end of what may
-        // have written must be seen: closed before it, a write would be undone, or not.
+        // The rest is not waited for: the connection is closed, and the server notices when it
+        // sends the next rows. The end of what may have written must be seen: closed before it, a
+        // write would be undone, or not.
         if query.access.reads() { self.sink.check() } else { Ok(()) }
     }
 

@@ -1,7 +1,7 @@
 //! A session at work on a call.
 //!
-//! What the driver sends beside the author's statement goes along with it: a transaction's beginning and
-//! its end are one round trip each, whatever runs in them.
+//! What the driver sends beside the author's statement goes along with it: a transaction's
+//! beginning and its end are one round trip each, whatever runs in them.
 
 use std::rc::Rc;
 
@@ -21,8 +21,8 @@ use crate::{
     shared::{self, Begin, FailedEnd, OwnStatements, Statement, StatementFailure},
 };
 
-/// Sets for how long a statement may run in the transaction that is open, and for how long that may be
-/// idle.
+/// Sets for how long a statement may run in the transaction that is open, and for how long that may
+/// be idle.
 const TIMEOUT: &str = "SELECT set_config('statement_timeout', $1, true), set_config('idle_in_transaction_session_timeout', $2, true)";
 /// What an idle transaction may outlive the deadline by, in milliseconds.
 const IDLE_MARGIN_MS: u64 = 1000;
@@ -116,8 +116,8 @@ impl shared::Session for Work<'_> {
     }
 }
 
-/// A statement that says which session it is for: what answers between here and the server by text and
-/// values alone, as a Hyperdrive may, must not take one session for another.
+/// A statement that says which session it is for: what answers between here and the server by text
+/// and values alone, as a Hyperdrive may, must not take one session for another.
 fn marked(text: &str, query: &Query<'_>) -> Option<String> {
     query.session_digest().map(|digest| format!("/* session {digest} */ {text}"))
 }

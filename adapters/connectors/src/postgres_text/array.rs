@@ -9,8 +9,8 @@ use super::bind;
 /// The deepest array that PostgreSQL has.
 pub(super) const DEEPEST: usize = 6;
 
-/// Writes an array: a list in it is a dimension, everything else an element, in quotes. `sign` stands between elements: a comma for all types of PostgreSQL's
-/// own but `box`.
+/// Writes an array: a list in it is a dimension, everything else an element, in quotes. `sign`
+/// stands between elements: a comma for all types of PostgreSQL's own but `box`.
 pub(crate) fn write(elements: &[Value], sign: char) -> String {
     let mut text = String::from("{");
     for (at, element) in elements.iter().enumerate() {

@@ -12,8 +12,9 @@
 //! | `Array` | that of its place | `{…}` |
 //! | `Null` | that of its place | |
 //!
-//! So a value means what it would mean if the author had written it out, quotes around texts included. `numeric` turns into a double by
-//! itself where one is wanted; a double would not turn into a `numeric`.
+//! So a value means what it would mean if the author had written it out, quotes around texts
+//! included. `numeric` turns into a double by itself where one is wanted; a double would not turn
+//! into a `numeric`.
 
 use super::{Oid, array};
 use millrace_core::{hex, value::Value};

@@ -14,7 +14,8 @@
 //! | arrays of these, of texts and of `uuid` | `Array` |
 //! | every other | `Text`, as PostgreSQL writes it |
 //!
-//! A date before Christ, an infinite one, and what is not as expected stay as PostgreSQL wrote them.
+//! A date before Christ, an infinite one, and what is not as expected stay as PostgreSQL wrote
+//! them.
 
 use super::{Oid, array};
 use crate::shared::exact_json;
@@ -67,7 +68,8 @@ impl Kind {
         }
     }
 
-    /// The same by the name of the type, `int4`, or `_int4` for its array; a column that counts by itself may be a `serial`.
+    /// The same by the name of the type, `int4`, or `_int4` for its array; a column that counts by
+    /// itself may be a `serial`.
     pub(crate) fn of_name(name: &str) -> Self {
         let element = match name.strip_prefix('_').unwrap_or(name) {
             "bool" => Scalar::Bool,
@@ -84,7 +86,8 @@ impl Kind {
         if name.starts_with('_') { Self::Array(element) } else { Self::One(element) }
     }
 
-    /// The value of a cell. The server converts to UTF-8 or fails; what is none all the same comes as bytes.
+    /// The value of a cell. The server converts to UTF-8 or fails; what is none all the same comes
+    /// as bytes.
     pub(crate) fn value(self, bytes: &[u8]) -> Value {
         let Ok(text) = str::from_utf8(bytes) else { return Value::Bytes(bytes.to_vec()) };
         match self {
@@ -116,7 +119,8 @@ impl Scalar {
     }
 }
 
-/// `2026-01-02 03:04:05.1+02` as `2026-01-02T03:04:05.1+02:00`, and `+00` as `Z`. `None` for another form, a date before Christ among them.
+/// `2026-01-02 03:04:05.1+02` as `2026-01-02T03:04:05.1+02:00`, and `+00` as `Z`. `None` for
+/// another form, a date before Christ among them.
 fn date_time(text: &str) -> Option<String> {
     let (date, time) = text.split_once(' ')?;
     if date.len() != 10 || time.contains(' ') {

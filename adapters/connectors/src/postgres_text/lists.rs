@@ -1,4 +1,5 @@
-//! What becomes of a list: what PostgreSQL takes in its place, whatever the words around it look like.
+//! What becomes of a list: what PostgreSQL takes in its place, whatever the words around it look
+//! like.
 //!
 //! | the server describes | a list is |
 //! |---|---|
@@ -6,8 +7,9 @@
 //! | an array of `json` or `jsonb` | an array of documents: a list in it is a document |
 //! | anything else | a JSON document |
 //!
-//! A server describes the types of a statement's parameters without running it. That takes a question, so the answers are kept for a minute; only a
-//! statement that is given a list is asked about.
+//! A server describes the types of a statement's parameters without running it. That takes a
+//! question, so the answers are kept for a minute; only a statement that is given a list is asked
+//! about.
 
 use std::{borrow::Cow, cell::RefCell};
 
@@ -15,7 +17,8 @@ use millrace_core::{Error, ErrorKind, Json, value::Value};
 
 use super::{Oid, array};
 
-/// What each type is to a list: `d` a document, `j` an array of documents, or the sign between the elements of an array.
+/// What each type is to a list: `d` a document, `j` an array of documents, or the sign between the
+/// elements of an array.
 macro_rules! form_of_type {
     () => {
         "CASE WHEN t.typcategory OPERATOR(pg_catalog.<>) 'A' THEN 'd' WHEN COALESCE(NULLIF(e.typbasetype, 0::pg_catalog.oid), e.oid) IN (114, 3802) THEN 'j' \
@@ -79,7 +82,8 @@ impl ListForm {
             25 | 1043 | 114 | 3802 => Some(Self::Document),
             // `json[]`, `jsonb[]`
             199 | 3807 => Some(Self::Documents),
-            // `bool[]`, `int2[]`, `int4[]`, `int8[]`, `text[]`, `varchar[]`, `float4[]`, `float8[]`, `date[]`, `timestamp[]`, `timestamptz[]`, `numeric[]`, `uuid[]`
+            // `bool[]`, `int2[]`, `int4[]`, `int8[]`, `text[]`, `varchar[]`, `float4[]`,
+            // `float8[]`, `date[]`, `timestamp[]`, `timestamptz[]`, `numeric[]`, `uuid[]`
             1000 | 1005 | 1007 | 1016 | 1009 | 1015 | 1021 | 1022 | 1182 | 1115 | 1185 | 1231 | 2951 => Some(Self::Array(',')),
             _ => None,
         }
@@ -91,7 +95,8 @@ pub(crate) fn has_lists(values: &[Value]) -> bool {
     values.iter().any(|value| matches!(value, Value::Json(Json::Array(_)) | Value::Array(_)))
 }
 
-/// The values, with each list in the form of its place. Where the forms are not known, a list stays what the words around it make of it.
+/// The values, with each list in the form of its place. Where the forms are not known, a list stays
+/// what the words around it make of it.
 ///
 /// # Errors
 /// [`Data`](ErrorKind::Data) for a list with more dimensions than an array may have.
@@ -158,8 +163,9 @@ fn element(value: &Json, depth: usize) -> Option<Value> {
 
 /// The most statements of which something is kept.
 const MOST_KEPT: usize = 500;
-/// How long what was found out of a statement is kept, in milliseconds: somebody may change a column's type meanwhile, and a value that is written for the old
-/// one need not fail. As a `timestamp`, a time with a zone loses it.
+/// How long what was found out of a statement is kept, in milliseconds: somebody may change a
+/// column's type meanwhile, and a value that is written for the old one need not fail. As a
+/// `timestamp`, a time with a zone loses it.
 const KEPT_MS: u64 = 60_000;
 
 /// What was found out of statements, by their texts and the types of their values.

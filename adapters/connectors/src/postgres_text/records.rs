@@ -42,10 +42,10 @@ fn is_code(error: &Error, code: &str) -> bool {
     error.source.as_deref().is_some_and(|source| source.starts_with(code))
 }
 
-/// Somebody else makes the same thing at the same time: `IF NOT EXISTS` does not see what has not been
-/// committed. Which of the server's catalogues notices it decides about the code: an index that must be
-/// unique, the name of the table, that of its row type, or a row that is being updated (which is an
-/// internal error).
+/// Somebody else makes the same thing at the same time: `IF NOT EXISTS` does not see what has not
+/// been committed. Which of the server's catalogues notices it decides about the code: an index
+/// that must be unique, the name of the table, that of its row type, or a row that is being updated
+/// (which is an internal error).
 fn is_made_by_another(error: &Error) -> bool {
     error.kind == ErrorKind::Constraint || ["42P07", "42710", "XX000"].iter().any(|code| is_code(error, code))
 }

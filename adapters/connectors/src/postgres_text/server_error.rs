@@ -1,6 +1,8 @@
-//! What PostgreSQL says when it fails, by its [`SQLSTATE`](https://www.postgresql.org/docs/current/errcodes-appendix.html).
+//! What PostgreSQL says when it fails, by its
+//! [`SQLSTATE`](https://www.postgresql.org/docs/current/errcodes-appendix.html).
 //!
-//! A message names tables, columns and constraints, never a value. PostgreSQL's own words are the source.
+//! A message names tables, columns and constraints, never a value. PostgreSQL's own words are the
+//! source.
 
 use millrace_core::{Error, ErrorKind};
 
@@ -45,7 +47,8 @@ pub(crate) fn of_login(said: &ServerError, place: &str) -> StatementFailure {
         "42501" => last(ErrorKind::Denied, "PostgreSQL does not admit the user of the adapter to the database"),
         "53300" => later(ErrorKind::Busy, "PostgreSQL has no connection left"),
         "57P03" => later(ErrorKind::Unavailable, "PostgreSQL is starting or stopping"),
-        // Poolers say this of many things: of a password, of a database that they do not know, and of one that is down.
+        // Poolers say this of many things: of a password, of a database that they do not know, and
+        // of one that is down.
         "08P01" if says_of_password(&said.words) => last(ErrorKind::Credentials, "PostgreSQL does not accept the password"),
         code if code.starts_with("08") || code.starts_with("57") || code.starts_with("53") => {
             later(ErrorKind::Unavailable, "PostgreSQL refuses the connection for now")
@@ -132,7 +135,8 @@ fn explain(said: &ServerError, read_only: ReadOnly) -> (ErrorKind, String) {
     (kind, message)
 }
 
-/// What is wrong with a value, or with what is computed from one. PostgreSQL's own words have the value.
+/// What is wrong with a value, or with what is computed from one. PostgreSQL's own words have the
+/// value.
 fn refused_value(code: &str) -> String {
     let why = match code {
         "21000" => "a query that must give one row gave several",
@@ -181,7 +185,8 @@ fn column(said: &ServerError) -> Option<String> {
     }
 }
 
-/// Whether an error may be of the statement or of what is set before it, and not of the connection or of time.
+/// Whether an error may be of the statement or of what is set before it, and not of the connection
+/// or of time.
 pub(crate) const fn is_of_statement(error: &Error) -> bool {
     matches!(error.kind, ErrorKind::Syntax | ErrorKind::Constraint | ErrorKind::Data | ErrorKind::Denied | ErrorKind::Protocol)
 }

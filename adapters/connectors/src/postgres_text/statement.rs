@@ -1,6 +1,7 @@
 //! A look at a statement's first words: what would outlive its call on the connection is not sent.
 //!
-//! Whether a statement writes is not looked at: for a read-only adapter the server refuses what does.
+//! Whether a statement writes is not looked at: for a read-only adapter the server refuses what
+//! does.
 
 use millrace_core::{Error, ErrorKind};
 use millrace_languages::{
@@ -42,10 +43,12 @@ const SETS: &str = "set_config";
 /// A block of code, which may set what it likes.
 const BLOCK: &str = "DO";
 
-/// Looks at a statement of a connector. `has_session`: it runs with what the adapter's `session` sets, which it must not change.
+/// Looks at a statement of a connector. `has_session`: it runs with what the adapter's `session`
+/// sets, which it must not change.
 ///
 /// # Errors
-/// [`Syntax`](ErrorKind::Syntax) for a NUL character, and for a beginning that cannot be cut; [`Denied`](ErrorKind::Denied) for what is not sent.
+/// [`Syntax`](ErrorKind::Syntax) for a NUL character, and for a beginning that cannot be cut;
+/// [`Denied`](ErrorKind::Denied) for what is not sent.
 pub(crate) fn check(connector: &str, text: &str, has_session: bool) -> millrace_core::Result<()> {
     if text.contains('\0') {
         return Err(Error::new(ErrorKind::Syntax, "the statement contains a NUL character"));
@@ -79,7 +82,8 @@ pub(crate) fn check(connector: &str, text: &str, has_session: bool) -> millrace_
     }
 }
 
-/// Takes the next word; empty where something else comes first, or where that cannot be cut. Blanks, comments and semicolons are passed over.
+/// Takes the next word; empty where something else comes first, or where that cannot be cut.
+/// Blanks, comments and semicolons are passed over.
 pub(crate) fn word<'a>(rest: &mut &'a str) -> &'a str {
     next_word(rest).unwrap_or_default()
 }
@@ -96,7 +100,8 @@ fn next_word<'a>(rest: &mut &'a str) -> Result<&'a str, Unread> {
         match kind {
             Kind::Space | Kind::Comment { .. } | Kind::Sign(b';') => *rest = lexer.rest(),
             Kind::Word => {
-                // What a name has after it that no word of the language has, does not make the word another one.
+                // What a name has after it that no word of the language has, does not make the word
+                // another one.
                 let found = text.get(range.start..).unwrap_or_default();
                 let end = found.find(|character: char| !character.is_ascii_alphanumeric() && character != '_').unwrap_or(found.len());
                 let (word, after) = found.split_at(end);

@@ -1,6 +1,7 @@
 //! An answer → rows.
 //!
-//! A row is an object: its members are columns, in the order in which they first appear. What a function returns that is no row stands in column `value`.
+//! A row is an object: its members are columns, in the order in which they first appear. What a
+//! function returns that is no row stands in column `value`.
 
 use millrace_catalogue::postgrest::Verb;
 use millrace_core::{
@@ -18,7 +19,8 @@ use crate::{
 /// The column of what is no row.
 const VALUE: &str = "value";
 
-/// The rows of an answer that is no error. `server_max_rows`: how many rows the server sends at most. `cuts`: whether a result may be a part.
+/// The rows of an answer that is no error. `server_max_rows`: how many rows the server sends at
+/// most. `cuts`: whether a result may be a part.
 ///
 /// # Errors
 /// The answer has another form, or may not be whole. What writes has done so.

@@ -1,11 +1,14 @@
 //! Conditions → the parameters of a URL that restrict a request.
 //!
-//! A condition on its own is a parameter, `name=eq.x`, whose value ends where the parameter does. Within `or=(…)`, and where a column is called as a parameter
-//! of PostgREST's is, each value is in quotes: there no character of it has a meaning. Conditions of their own are more than shorter: PostgREST 12 looks at a
-//! list of conditions again when a change has been made, at the values that it has written.
+//! A condition on its own is a parameter, `name=eq.x`, whose value ends where the parameter does.
+//! Within `or=(…)`, and where a column is called as a parameter of PostgREST's is, each value is in
+//! quotes: there no character of it has a meaning. Conditions of their own are more than shorter:
+//! PostgREST 12 looks at a list of conditions again when a change has been made, at the values that
+//! it has written.
 //!
-//! A value that is null matches nothing, as in SQL, whether the condition is negated or not. So that this holds within `not`, too, negations are carried to
-//! the conditions themselves: what is neither true nor false for SQL is false there, and nothing turns it round.
+//! A value that is null matches nothing, as in SQL, whether the condition is negated or not. So
+//! that this holds within `not`, too, negations are carried to the conditions themselves: what is
+//! neither true nor false for SQL is false there, and nothing turns it round.
 
 use std::collections::VecDeque;
 
@@ -43,7 +46,8 @@ impl Condition<'_> {
         }
     }
 
-    /// The parameter of a condition on its own. `way` is that to related rows, with a dot at its end.
+    /// The parameter of a condition on its own. `way` is that to related rows, with a dot at its
+    /// end.
     fn parameter(&self, way: &str) -> (String, String) {
         match self {
             Self::One { column, operator, operand: Written::Value(text) | Written::Fixed(text) } if !is_reserved(column) => {
@@ -148,7 +152,8 @@ fn condition<'a>(column: &'a str, name: &str, node: &Node, negated: bool) -> Res
         Operand::Elements => of_text(array_of(node)?),
         Operand::List => {
             let Some(elements) = elements_of(node)? else { return Ok(None) };
-            // What is compared with null is never true, so that nothing is outside of a list with a null.
+            // What is compared with null is never true, so that nothing is outside of a list with a
+            // null.
             if negated && elements.contains(&None) {
                 return Ok(None);
             }

@@ -1,5 +1,6 @@
-//! What an answer that is an error means: by PostgreSQL's SQLSTATE as in connector `postgres`, by PostgREST's
-//! [own codes](https://docs.postgrest.org/en/v12/references/errors.html), and by the status where there is no code.
+//! What an answer that is an error means: by PostgreSQL's SQLSTATE as in connector `postgres`, by
+//! PostgREST's [own codes](https://docs.postgrest.org/en/v12/references/errors.html), and by the
+//! status where there is no code.
 //!
 //! A message names what the author wrote, never a value. The server's own words are the source.
 

@@ -1,8 +1,9 @@
 //! A query → a request of PostgREST.
 //!
-//! A tool's request comes as a document with its values as leaves. A script writes it as text, with `$1` for its values. Either way it is judged before
-//! anything is sent. Values are percent-encoded parts of conditions in the URL, or JSON in the body; what PostgREST takes as a name or an operator is the
-//! author's.
+//! A tool's request comes as a document with its values as leaves. A script writes it as text, with
+//! `$1` for its values. Either way it is judged before anything is sent. Values are percent-encoded
+//! parts of conditions in the URL, or JSON in the body; what PostgREST takes as a name or an
+//! operator is the author's.
 
 use millrace_catalogue::postgrest::{Judged, Verb, begins_like_condition, judge, list, order, select};
 use millrace_core::{
@@ -22,7 +23,8 @@ use crate::{
     shared::Effect,
 };
 
-/// The longest path and query, in bytes: PostgREST itself takes 50 KB of a request without its body.
+/// The longest path and query, in bytes: PostgREST itself takes 50 KB of a request without its
+/// body.
 const MAX_URL: usize = 48_000;
 
 /// A request that may be sent.
@@ -65,9 +67,10 @@ impl Prepared {
     /// Makes the request of a query.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) for what is no request, [`Syntax`](ErrorKind::Syntax) for a text that is none,
-    /// [`Data`](ErrorKind::Data) for a value that cannot stand where it does, [`Denied`](ErrorKind::Denied) for a request that the adapter may
-    /// not send.
+    /// [`Configuration`](ErrorKind::Configuration) for what is no request,
+    /// [`Syntax`](ErrorKind::Syntax) for a text that is none, [`Data`](ErrorKind::Data) for a value
+    /// that cannot stand where it does, [`Denied`](ErrorKind::Denied) for a request that the
+    /// adapter may not send.
     pub(super) fn of(query: &Query<'_>, connector: &str, read_only: bool) -> Result<Self> {
         query.without_session(connector)?;
         let written;
@@ -202,7 +205,8 @@ impl Prepared {
         self.parameters.push((name.to_owned(), value));
     }
 
-    /// What is written to a table. Only the columns that are named are looked at, whatever keys an object of a caller has.
+    /// What is written to a table. Only the columns that are named are looked at, whatever keys an
+    /// object of a caller has.
     fn rows(&mut self, rows: &Node, columns: Option<&Node>) -> Result<()> {
         let is_one = matches!(rows, Node::Members(_) | Node::Value(Value::Json(Json::Object(_))));
         let is_row = |value: &Value| matches!(value, Value::Json(Json::Object(_)));
@@ -239,7 +243,8 @@ fn judged(members: &[(String, Draft)]) -> Result<Judged> {
     judge(members).map_err(|flaws| documents::refused(&flaws))
 }
 
-/// For judging: what a request of a tool is, once its values are in. One form for tools and scripts, so that there is one judge in a Worker.
+/// For judging: what a request of a tool is, once its values are in. One form for tools and
+/// scripts, so that there is one judge in a Worker.
 fn seen(node: &Node) -> Draft {
     match node {
         // What has to be written out is text, or true or false.

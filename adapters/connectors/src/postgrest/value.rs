@@ -1,4 +1,5 @@
-//! Values as texts of a URL and as JSON of a body. A NUL character, at which PostgreSQL would end a text, is refused.
+//! Values as texts of a URL and as JSON of a body. A NUL character, at which PostgreSQL would end a
+//! text, is refused.
 
 use millrace_core::{Error, ErrorKind, Json, Result, hex, ports::Node, value::Value};
 

@@ -14,10 +14,12 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    /// Reads the [ARN](https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html) of a cluster.
+    /// Reads the [ARN](https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html) of a
+    /// cluster.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration). No message shows the text: it may be a connection string with a password.
+    /// [`Configuration`](ErrorKind::Configuration). No message shows the text: it may be a
+    /// connection string with a password.
     pub(super) fn parse(text: &str) -> Result<Self> {
         let wrong = |what: &str| {
             let message = format!(

@@ -1,6 +1,7 @@
 //! What an error of the Data API means.
 //!
-//! What PostgreSQL said stands in the message, with its SQLSTATE at the end; the names of what refused a change are in its words alone.
+//! What PostgreSQL said stands in the message, with its SQLSTATE at the end; the names of what
+//! refused a change are in its words alone.
 //!
 //! Errors: <https://docs.aws.amazon.com/rdsdataservice/latest/APIReference/API_ExecuteStatement.html#API_ExecuteStatement_Errors>.
 
@@ -86,7 +87,8 @@ fn is_of_size(words: &str) -> bool {
 fn of_database(server: &AwsServer, error: &AwsError, cluster: &str, read_only: ReadOnly) -> Refusal {
     let last = |kind, message: String| StatementFailure::last(Error::new(kind, message).with_source(error.source())).into();
     if let Some(said) = said_by_postgresql(&error.words) {
-        // A login fails before any statement. A function may raise the same codes, but not as the end of the connection.
+        // A login fails before any statement. A function may raise the same codes, but not as the
+        // end of the connection.
         let is_login = said.is_fatal && (said.code.starts_with("28") || matches!(said.code.as_str(), "3D000" | "53300" | "57P03"));
         if is_login {
             return of_login(&said, cluster).into();

@@ -1,8 +1,10 @@
 //! A statement with `$1` as the Data API takes it, with `:p1`.
 //!
-//! The API looks for `:name` in the text by rules of its own, which are documented nowhere: what it makes of `'HH24:MI'`, of `E'\':a'` or of a
-//! comment is not known. So nothing of the kind is sent. In the text that this module writes, a colon before a letter or a digit is either one of its
-//! own parameters or the second one of `::`, wherever it stands, and a quote is one wherever it is looked at:
+//! The API looks for `:name` in the text by rules of its own, which are documented nowhere: what it
+//! makes of `'HH24:MI'`, of `E'\':a'` or of a comment is not known. So nothing of the kind is sent.
+//! In the text that this module writes, a colon before a letter or a digit is either one of its own
+//! parameters or the second one of `::`, wherever it stands, and a quote is one wherever it is
+//! looked at:
 //!
 //! | written | sent, and the same to PostgreSQL |
 //! |---|---|
@@ -15,9 +17,11 @@
 //!
 //! # Types
 //!
-//! A number, a boolean and bytes have the type that connector `postgres` declares for them, by a cast in an expression that PostgreSQL computes when
-//! it plans: `(+CAST(:p1 AS pg_catalog.int4))`. The operator around it is there because a column that is a cast alone would be named after it. What has the
-//! type of its place there is a text here, or is cast to the type that was found out (module `types`).
+//! A number, a boolean and bytes have the type that connector `postgres` declares for them, by a
+//! cast in an expression that PostgreSQL computes when it plans: `(+CAST(:p1 AS pg_catalog.int4))`.
+//! The operator around it is there because a column that is a cast alone would be named after it.
+//! What has the type of its place there is a text here, or is cast to the type that was found out
+//! (module `types`).
 
 use millrace_core::{Error, ErrorKind, Result};
 use millrace_languages::{
@@ -38,7 +42,8 @@ pub(super) enum Placeholders<'a> {
 /// Writes a statement for the API.
 ///
 /// # Errors
-/// [`Syntax`](ErrorKind::Syntax) where the statement has another number of values, or cannot be cut.
+/// [`Syntax`](ErrorKind::Syntax) where the statement has another number of values, or cannot be
+/// cut.
 pub(super) fn written(text: &str, placeholders: &Placeholders<'_>) -> Result<String> {
     let count = match placeholders {
         Placeholders::Named(params, _) => params.len(),
@@ -96,7 +101,8 @@ impl Writer<'_> {
         self.is_after_colon = text == ":";
     }
 
-    /// What is between the quotes of a literal, and the quotes. `escapes`: a backslash is not itself in it.
+    /// What is between the quotes of a literal, and the quotes. `escapes`: a backslash is not
+    /// itself in it.
     fn literal(&mut self, body: &str, escapes: bool) {
         self.out.push('\'');
         let mut rest = body;

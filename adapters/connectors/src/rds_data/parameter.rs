@@ -1,4 +1,5 @@
-//! A value → a [`SqlParameter`](https://docs.aws.amazon.com/rdsdataservice/latest/APIReference/API_SqlParameter.html).
+//! A value → a
+//! [`SqlParameter`](https://docs.aws.amazon.com/rdsdataservice/latest/APIReference/API_SqlParameter.html).
 //!
 //! | value | sent as |
 //! |---|---|
@@ -8,8 +9,8 @@
 //! | `Bytes` | `blobValue` |
 //! | every other | `stringValue`: its text |
 //!
-//! There are no `typeHint`s: they take fewer values than PostgreSQL does (no `infinity`, three digits of a second), and what a place needs is a cast in
-//! the statement (module `named`).
+//! There are no `typeHint`s: they take fewer values than PostgreSQL does (no `infinity`, three
+//! digits of a second), and what a place needs is a cast in the statement (module `named`).
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use millrace_core::{Json, value::Value};

@@ -1,7 +1,8 @@
 //! An answer → rows, as connector `postgres` has them for the same cells.
 //!
-//! A cell is turned back into the text that PostgreSQL writes, and read by what all of its connectors share. The API has lost two things by then: the
-//! zone of a `timestamptz`, which is UTC, and the digits of a `real`, which is a double there.
+//! A cell is turned back into the text that PostgreSQL writes, and read by what all of its
+//! connectors share. The API has lost two things by then: the zone of a `timestamptz`, which is
+//! UTC, and the digits of a `real`, which is a double there.
 //!
 //! Form: <https://docs.aws.amazon.com/rdsdataservice/latest/APIReference/API_ExecuteStatement.html#API_ExecuteStatement_ResponseSyntax>.
 
@@ -24,7 +25,8 @@ const LISTS: [&str; 5] = ["longValues", "stringValues", "doubleValues", "boolean
 /// The deepest array that PostgreSQL has.
 const DEEPEST: usize = 6;
 
-/// A column: its name, what its cells are, and whether its type has less digits or more zone than the API says.
+/// A column: its name, what its cells are, and whether its type has less digits or more zone than
+/// the API says.
 struct Column {
     name: String,
     kind: Kind,

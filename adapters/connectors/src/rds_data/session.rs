@@ -27,8 +27,8 @@ pub(super) struct Session<'a> {
     rds: &'a RdsData,
     open: Option<Open>,
     begin: Begin,
-    /// What was refused in an earlier transaction for the types of its values: they are found out in this
-    /// one, before it is run.
+    /// What was refused in an earlier transaction for the types of its values: they are found out
+    /// in this one, before it is run.
     unclear: Option<Unclear>,
     /// What was refused in this one for the types of its values.
     pub(super) refused: Option<Unclear>,
@@ -55,8 +55,8 @@ impl<'a> Session<'a> {
         if self.unclear.as_ref()?.is_of(statement) { self.unclear.take() } else { None }
     }
 
-    /// Runs a statement of the author's in the transaction that is open, after its types were found out
-    /// where it was refused before.
+    /// Runs a statement of the author's in the transaction that is open, after its types were found
+    /// out where it was refused before.
     async fn execute(&mut self, query: &Query<'_>, statement: &Statement<'_>) -> Result<Json, Failed> {
         let is_known = self.rds.types.of(statement.text, oids(&statement.params), self.rds.api.server.clock.now_ms()).is_some();
         let unclear = self.unclear_for(statement).filter(|unclear| unclear.error.is_some());
@@ -91,8 +91,8 @@ impl<'a> Session<'a> {
         reply::rows_of(reply, query).map_err(StatementFailure::before_the_end)
     }
 
-    /// Runs the statement of a query in a transaction that is open. What is too large about the result of
-    /// a statement that took effect is inside.
+    /// Runs the statement of a query in a transaction that is open. What is too large about the
+    /// result of a statement that took effect is inside.
     async fn run_in_open(&mut self, query: &Query<'_>, statement: &Statement<'_>) -> Result<Result<Rows, StatementFailure>, Failed> {
         self.hand_over(query).await?;
         let reply = self.execute(query, statement).await?;

@@ -1,4 +1,5 @@
-//! A transaction of the API: begun, told what holds in it, and committed, or undone by whatever drops it.
+//! A transaction of the API: begun, told what holds in it, and committed, or undone by whatever
+//! drops it.
 
 use std::{cell::Cell, rc::Rc};
 
@@ -113,7 +114,8 @@ impl RdsData {
         Ok(open)
     }
 
-    /// What is set for every transaction: when the server gives up, and what makes its answers the same everywhere.
+    /// What is set for every transaction: when the server gives up, and what makes its answers the
+    /// same everywhere.
     fn settings(&self, query: &Query<'_>, holds: &Holds) -> Result<Vec<(String, String)>, StatementFailure> {
         let left_ms = query.deadline_ms.saturating_sub(self.api.server.clock.now_ms());
         if left_ms == 0 {

@@ -1,12 +1,15 @@
 //! The types of the places of values, found out.
 //!
-//! Connector `postgres` leaves the type of a text to PostgreSQL: in `WHERE id = $1` it is a `uuid`, where `id` is one. The Data API says that it is a text, and
-//! PostgreSQL refuses the statement, before anything of it is executed. Then it is asked what it would have found: `PREPARE` reads the statement as connector
-//! `postgres` sends it, and `pg_prepared_statements` has the types. With these as casts the statement is sent again, and for a minute at once. Where it fails
-//! with them, they are found out anew: the type of a column may have been changed.
+//! Connector `postgres` leaves the type of a text to PostgreSQL: in `WHERE id = $1` it is a `uuid`,
+//! where `id` is one. The Data API says that it is a text, and PostgreSQL refuses the statement,
+//! before anything of it is executed. Then it is asked what it would have found: `PREPARE` reads
+//! the statement as connector `postgres` sends it, and `pg_prepared_statements` has the types. With
+//! these as casts the statement is sent again, and for a minute at once. Where it fails with them,
+//! they are found out anew: the type of a column may have been changed.
 //!
-//! In a transaction the refusal has undone what went before. It is begun again, and PostgreSQL is asked in it, just before the statement: what earlier steps
-//! made is there, and no transaction is begun for the question.
+//! In a transaction the refusal has undone what went before. It is begun again, and PostgreSQL is
+//! asked in it, just before the statement: what earlier steps made is there, and no transaction is
+//! begun for the question.
 
 use millrace_core::{
     app::Access,
@@ -64,11 +67,13 @@ impl RdsData {
         found.map(drop)
     }
 
-    /// Finds out the types of a statement that was refused before, or is given a list, and keeps them. `false` where there are none to be found: then the
-    /// question may have ended the transaction.
+    /// Finds out the types of a statement that was refused before, or is given a list, and keeps
+    /// them. `false` where there are none to be found: then the question may have ended the
+    /// transaction.
     ///
     /// # Errors
-    /// They cannot be found out: what PostgreSQL says of the statement as connector `postgres` sends it, or what it said before.
+    /// They cannot be found out: what PostgreSQL says of the statement as connector `postgres`
+    /// sends it, or what it said before.
     pub(super) async fn find_out(&self, query: &Query<'_>, open: &Open, unclear: &Unclear) -> Result<bool, StatementFailure> {
         let query = &Query { access: Access::Read, max_rows: unclear.params.len(), max_bytes: 1 << 20, ..query.clone() };
         // A statement that was not sent is sent with its lists as they are.
@@ -139,7 +144,8 @@ fn explained(text: &str) -> &str {
     }
 }
 
-/// Whether a text is a name of a type and nothing else: quoted parts are none that could be taken for a parameter.
+/// Whether a text is a name of a type and nothing else: quoted parts are none that could be taken
+/// for a parameter.
 fn is_name(text: &str) -> bool {
     text.chars().all(|character| character.is_alphanumeric() || "_.\"$ -".contains(character))
 }

@@ -26,7 +26,8 @@ pub(super) struct RedisSettings {
 /// Reads a connection string and the options of an adapter.
 ///
 /// # Errors
-/// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both may hold a secret.
+/// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both may
+/// hold a secret.
 pub(super) fn read(text: &str, options: &[(String, Secret<String>)]) -> Result<(RedisAddress, RedisSettings)> {
     let mut address = RedisAddress::read(STRING, text)?;
     let password = address.password.take().map(|password| password.expose().clone());

@@ -1,7 +1,8 @@
 //! The connection that commands share which only read.
 //!
-//! There is one of an isolate. Where it cannot be used (it is made right now, it ends, or too much is on its way) a command goes over a
-//! connection of its own, as one that writes does: a burst of calls does not wait for one connection, and a server that is down is not asked in turns.
+//! There is one of an isolate. Where it cannot be used (it is made right now, it ends, or too much
+//! is on its way) a command goes over a connection of its own, as one that writes does: a burst of
+//! calls does not wait for one connection, and a server that is down is not asked in turns.
 
 use std::{
     cell::{Cell, RefCell},
@@ -29,7 +30,8 @@ pub(super) struct SharedReads {
 pub(super) struct Opening<'a>(&'a SharedReads);
 
 impl SharedReads {
-    /// The connection, where it takes another command. One that nobody used for a while is asked whether it still works.
+    /// The connection, where it takes another command. One that nobody used for a while is asked
+    /// whether it still works.
     pub(super) async fn link(&self, clock: &dyn Clock, deadline_ms: u64) -> Option<Rc<SharedLink>> {
         let link = self.link.borrow().clone().filter(|link| link.has_room())?;
         let now_ms = clock.now_ms();
@@ -47,8 +49,8 @@ impl SharedReads {
         None
     }
 
-    /// The right to make the connection. `None` where it is there, or made already; or where calls still use the one before, which counts as one of
-    /// those that an isolate may have.
+    /// The right to make the connection. `None` where it is there, or made already; or where calls
+    /// still use the one before, which counts as one of those that an isolate may have.
     pub(super) fn open(&self) -> Option<Opening<'_>> {
         let is_in_use = self.link.borrow().as_ref().is_some_and(|link| !link.is_over() || Rc::strong_count(link) > 1);
         (!is_in_use && !self.is_opening.replace(true)).then_some(Opening(self))

@@ -1,7 +1,8 @@
 //! A query → the arguments of a command.
 //!
-//! A tool's command comes as its arguments. A script writes it as text, `ctx.db("cache").query("GET $1", [key])`: the text is cut into arguments
-//! first, and `$1` is a whole argument, or several where the value is a list.
+//! A tool's command comes as its arguments. A script writes it as text,
+//! `ctx.db("cache").query("GET $1", [key])`: the text is cut into arguments first, and `$1` is a
+//! whole argument, or several where the value is a list.
 
 use millrace_catalogue::redis::{self, RedisCommand, Word};
 use millrace_core::{
@@ -26,8 +27,9 @@ impl Prepared {
     /// Makes the arguments of a query for a connector. `allow` is the adapter's option.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) for what is no command, [`Syntax`](ErrorKind::Syntax) for a text that is none and a value
-    /// that cannot be an argument, [`Denied`](ErrorKind::Denied) for a command that the adapter may not run.
+    /// [`Configuration`](ErrorKind::Configuration) for what is no command,
+    /// [`Syntax`](ErrorKind::Syntax) for a text that is none and a value that cannot be an
+    /// argument, [`Denied`](ErrorKind::Denied) for a command that the adapter may not run.
     pub(crate) fn of(query: &Query<'_>, connector: &str, allow: &str, read_only: bool) -> Result<Self> {
         query.without_session(connector)?;
         let mut words = Vec::new();

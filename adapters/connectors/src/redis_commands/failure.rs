@@ -1,4 +1,5 @@
-//! What an error means that a server replies with. Its words may quote a value; they are the source, for the log.
+//! What an error means that a server replies with. Its words may quote a value; they are the
+//! source, for the log.
 
 use millrace_catalogue::redis::{Admission, Why};
 use millrace_core::{Error, ErrorKind};
@@ -19,8 +20,8 @@ pub(crate) enum ErrorPlace {
 
 /// The failure that a reply is. `server` is what messages call the server.
 ///
-/// The server refuses a command of its own as a whole. A script, or a command of a module, may have written before it failed, whatever the error
-/// says.
+/// The server refuses a command of its own as a whole. A script, or a command of a module, may have
+/// written before it failed, whatever the error says.
 pub(crate) fn failure_of(prepared: &Prepared, place: ErrorPlace, server: &str, words: &str) -> StatementFailure {
     let failure = failure_of_words(prepared, server, words);
     let is_certain = match place {
@@ -34,7 +35,8 @@ pub(crate) fn failure_of(prepared: &Prepared, place: ErrorPlace, server: &str, w
     if is_certain { failure } else { StatementFailure::unknown(failure.error) }
 }
 
-/// Whether a command runs code that nothing is known of: a script, a function, or a command of a module.
+/// Whether a command runs code that nothing is known of: a script, a function, or a command of a
+/// module.
 fn runs_code(prepared: &Prepared) -> bool {
     let command = prepared.command;
     command.name.is_empty() || matches!(command.admission, Admission::Named(Why::Scripting))

@@ -1,4 +1,5 @@
-//! The rows of a reply. A reply has no columns, so the command decides which there are: docs/connectors/redis.md has the table.
+//! The rows of a reply. A reply has no columns, so the command decides which there are:
+//! docs/connectors/redis.md has the table.
 
 use millrace_catalogue::redis::ReplyForm;
 use millrace_core::{
@@ -15,8 +16,9 @@ const OPTIONS_OF_ZADD: [&str; 6] = ["NX", "XX", "GT", "LT", "CH", "INCR"];
 /// The rows of a reply to a command. `most` is how many rows, or columns of a record, there may be.
 ///
 /// # Errors
-/// [`Protocol`](ErrorKind::Protocol) for what is no reply to the command, [`TooLarge`](ErrorKind::TooLarge) for too many fields. `Err` within:
-/// the words of an error inside of the reply.
+/// [`Protocol`](ErrorKind::Protocol) for what is no reply to the command,
+/// [`TooLarge`](ErrorKind::TooLarge) for too many fields. `Err` within: the words of an error
+/// inside of the reply.
 pub(crate) fn rows_of(prepared: &Prepared, reply: Reply, most: usize) -> Result<Result<Rows, String>> {
     let form = Form { prepared, most };
     match form.rows(reply) {
@@ -183,7 +185,8 @@ fn streams(reply: Reply) -> Made<Rows> {
     Ok(table(&["stream", "id", "fields"], rows))
 }
 
-/// An entry of a stream: its id and its fields, which are gone where it was deleted. Newer servers add more behind them.
+/// An entry of a stream: its id and its fields, which are gone where it was deleted. Newer servers
+/// add more behind them.
 fn entry(reply: Reply) -> Made<Vec<Value>> {
     let mut elements = list(reply)?.into_iter();
     let (Some(id), Some(fields)) = (elements.next(), elements.next()) else { return Err(Wrong::Form) };
@@ -235,7 +238,8 @@ fn pairs(reply: Reply) -> Made<Vec<(Reply, Reply)>> {
     Ok(pairs)
 }
 
-/// What RESP2 and RESP3 have in different lists: two by two, or each two in a list of their own. A key, a field or a member is none itself.
+/// What RESP2 and RESP3 have in different lists: two by two, or each two in a list of their own. A
+/// key, a field or a member is none itself.
 fn couples(reply: Reply) -> Made<Vec<(Reply, Reply)>> {
     let elements = list(reply)?;
     if !matches!(elements.first(), Some(Reply::List(_))) {

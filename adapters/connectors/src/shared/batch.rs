@@ -1,9 +1,9 @@
-//! A write with its record where a database takes all statements of a transaction at once: the record is
-//! put first, and a second batch with the same key fails at it, and so as a whole.
+//! A write with its record where a database takes all statements of a transaction at once: the
+//! record is put first, and a second batch with the same key fails at it, and so as a whole.
 //!
-//! A batch cannot keep the rows of a statement that comes before its end: they are stored right after
-//! it. A call that comes in between, or after a connection that broke there, finds out that the change
-//! was made and no more.
+//! A batch cannot keep the rows of a statement that comes before its end: they are stored right
+//! after it. A call that comes in between, or after a connection that broke there, finds out that
+//! the change was made and no more.
 
 use millrace_core::{
     ErrorKind,
@@ -38,8 +38,8 @@ pub(crate) trait Batches: OwnStatements {
     type Written<'w>;
     /// A batch that failed.
     type Failure: Into<StatementFailure>;
-    /// How long the rows of a write are waited for, in milliseconds: they come one request after its
-    /// record.
+    /// How long the rows of a write are waited for, in milliseconds: they come one request after
+    /// its record.
     const PAUSES_MS: &'static [u64];
     /// The table of records.
     const RECORDS: Records;

@@ -1,5 +1,5 @@
-//! The life of a connection to a server: waited for, made, used, and kept or closed; and what is said
-//! where a deadline ends one of these.
+//! The life of a connection to a server: waited for, made, used, and kept or closed; and what is
+//! said where a deadline ends one of these.
 
 use std::{cell::Cell, rc::Rc};
 
@@ -69,8 +69,9 @@ impl<S: Pooled> Connections<S> {
         within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(progress.0.get())))
     }
 
-    /// Does work on a connection that no other call uses meanwhile; the work gets the milliseconds that
-    /// are left. Afterwards the connection is kept for another call where it may be, else closed.
+    /// Does work on a connection that no other call uses meanwhile; the work gets the milliseconds
+    /// that are left. Afterwards the connection is kept for another call where it may be, else
+    /// closed.
     ///
     /// # Errors
     /// Those of the work; and where there is no connection, that nothing was executed.

@@ -1,5 +1,5 @@
-//! A driver whose databases are worked with in sessions: what is looked at before anything is sent, what
-//! may be sent again, and what is done in each attempt.
+//! A driver whose databases are worked with in sessions: what is looked at before anything is sent,
+//! what may be sent again, and what is done in each attempt.
 
 #[cfg(feature = "describe")]
 use millrace_core::ports::Column;
@@ -63,8 +63,8 @@ pub(crate) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// What an attempt may do. What the connector writes as a statement that reads is one: its author or
-    /// the read-only transaction says so.
+    /// What an attempt may do. What the connector writes as a statement that reads is one: its
+    /// author or the read-only transaction says so.
     pub(crate) fn effect(&self) -> Effect {
         Effect { reads: self.query.access.reads(), returns: true }
     }
@@ -146,7 +146,8 @@ pub(crate) trait SessionDriver {
     /// Runs the command of a query that writes, unless there is a record of the call.
     ///
     /// # Errors
-    /// As [`run`](Self::run); and [`Denied`](millrace_core::ErrorKind::Denied) for an adapter that only reads.
+    /// As [`run`](Self::run); and [`Denied`](millrace_core::ErrorKind::Denied) for an adapter that
+    /// only reads.
     async fn run_once(&self, query: Query<'_>, record: CallRecord<'_>) -> Result<Done> {
         if self.is_read_only() {
             return Err(ReadOnly::Adapter.refuse());

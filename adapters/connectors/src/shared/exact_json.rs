@@ -1,7 +1,9 @@
-//! Numbers of JSON that a double does not hold become texts of their digits, before anything reads them as doubles.
+//! Numbers of JSON that a double does not hold become texts of their digits, before anything reads
+//! them as doubles.
 //!
-//! So `9007199254740993` and `12345678901234567890.10` are texts with all of their digits, and `1.5` and `7` are numbers. Zeros at the end of a fraction
-//! are not told apart: `1.50` is the number 1.5.
+//! So `9007199254740993` and `12345678901234567890.10` are texts with all of their digits, and
+//! `1.5` and `7` are numbers. Zeros at the end of a fraction are not told apart: `1.50` is the
+//! number 1.5.
 
 use std::borrow::Cow;
 

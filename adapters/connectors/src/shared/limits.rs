@@ -11,7 +11,8 @@ use super::Effect;
 
 /// Room for what surrounds the cells of a response, in bytes.
 const ENVELOPE_BYTES: usize = 1 << 20;
-/// The most bytes that a byte of a cell takes on the wire: an integer counts as 8 and is written with some 49.
+/// The most bytes that a byte of a cell takes on the wire: an integer counts as 8 and is written
+/// with some 49.
 const WIRE_BYTES: usize = 6;
 
 /// The longest response that can hold a result within the query's limits.
@@ -33,7 +34,8 @@ pub(crate) fn only_reads(query: &Query<'_>, effect: Effect) -> Result<()> {
 /// Holds a result to the query's limits.
 ///
 /// # Errors
-/// [`TooLarge`](ErrorKind::TooLarge). Where the statement wrote, it says so: the change is made by then.
+/// [`TooLarge`](ErrorKind::TooLarge). Where the statement wrote, it says so: the change is made by
+/// then.
 pub(crate) fn within_limits(mut rows: Rows, query: &Query<'_>, effect: Effect) -> Result<Rows> {
     if query.cuts() && rows.rows.len() > query.max_rows {
         rows.rows.truncate(query.max_rows);

@@ -2,8 +2,8 @@
 
 use jiff::{SignedDuration, civil::Date};
 
-/// `2026-01-02T05:04:05.1+02:00` as `2026-01-02 03:04:05.1`: servers that keep no zone read no offset, and no `Z`. What is below a
-/// microsecond is left out. `None` for another form.
+/// `2026-01-02T05:04:05.1+02:00` as `2026-01-02 03:04:05.1`: servers that keep no zone read no
+/// offset, and no `Z`. What is below a microsecond is left out. `None` for another form.
 pub(crate) fn utc_text(text: &str) -> Option<String> {
     let (date, time) = text.split_once(['T', 't', ' '])?;
     let at = time.find(['Z', 'z', '+', '-']).unwrap_or(time.len());

@@ -12,8 +12,8 @@ use millrace_core::ports::Clock;
 
 use super::within;
 
-/// A connection that was idle for longer is asked whether the server still answers, in milliseconds. What is between the two may forget a
-/// connection without telling.
+/// A connection that was idle for longer is asked whether the server still answers, in
+/// milliseconds. What is between the two may forget a connection without telling.
 pub(crate) const ASKED_AFTER_MS: u64 = 30_000;
 /// How long it may take to answer.
 pub(crate) const ANSWER_MS: u64 = 2_000;

@@ -1,14 +1,14 @@
 //! The record of a call that must happen once: what is kept of a write, what a record says, and the
 //! write with its record in one transaction of a [`Session`].
 //!
-//! The record is put first, without rows, which is where a call with the same key waits for one that
-//! still runs; then the author's statement or steps run; then what they return goes into the record,
-//! and all is committed. A connection that breaks before the `COMMIT` was sent has changed nothing,
-//! whatever the server is still busy with: the next attempt waits for the end of it at the record's
-//! key. After that nobody knows, and the next attempt finds out.
+//! The record is put first, without rows, which is where a call with the same key waits for one
+//! that still runs; then the author's statement or steps run; then what they return goes into the
+//! record, and all is committed. A connection that breaks before the `COMMIT` was sent has changed
+//! nothing, whatever the server is still busy with: the next attempt waits for the end of it at the
+//! record's key. After that nobody knows, and the next attempt finds out.
 //!
-//! The record is put before it is looked for: looked for first, one that is not there would lock the
-//! gap that it belongs into, and calls with other keys with it.
+//! The record is put before it is looked for: looked for first, one that is not there would lock
+//! the gap that it belongs into, and calls with other keys with it.
 
 use millrace_core::{
     Error, ErrorKind,
@@ -26,8 +26,9 @@ use super::{OwnStatements, Statement, StatementFailure};
 const LARGEST: usize = 1 << 20;
 /// The most bytes of a record's cells: rows, written with two digits for each byte.
 const LARGEST_RECORD: usize = 2 * LARGEST + 64;
-/// How long before the deadline of the call the server gives up waiting for another one with the same
-/// key, so that it can say so: a tenth of the time that is left, and in milliseconds at most this.
+/// How long before the deadline of the call the server gives up waiting for another one with the
+/// same key, so that it can say so: a tenth of the time that is left, and in milliseconds at most
+/// this.
 const SAYS_SO_MS: u64 = 500;
 
 /// How long a write waits for expired records to be removed, in milliseconds.
@@ -60,7 +61,8 @@ pub(crate) struct RecordStatement {
     pub(crate) fields: &'static [Field],
 }
 
-/// The statements about the table of records in one language, and what the errors of its servers mean.
+/// The statements about the table of records in one language, and what the errors of its servers
+/// mean.
 #[cfg_attr(not(any(feature = "tcp", feature = "sqlite")), allow(dead_code, reason = "drivers without sessions send batches"))]
 pub(crate) struct Records {
     /// What makes the table.
@@ -120,14 +122,14 @@ pub(crate) fn wait_ms(left_ms: u64) -> u64 {
     (left_ms - (left_ms / 10).min(SAYS_SO_MS)).max(1)
 }
 
-/// A result as a record keeps it; `None` for one that is too large, of which the record then says only
-/// that the change was made.
+/// A result as a record keeps it; `None` for one that is too large, of which the record then says
+/// only that the change was made.
 pub(crate) fn kept(rows: &Rows) -> Option<Vec<u8>> {
     rows.to_kept().filter(|bytes| bytes.len() <= LARGEST)
 }
 
-/// What a record says of the call that made it, as the first row of a look for it has it: by its rows
-/// as bytes, or by how many rows it changed. `None` where there is no record.
+/// What a record says of the call that made it, as the first row of a look for it has it: by its
+/// rows as bytes, or by how many rows it changed. `None` where there is no record.
 pub(crate) fn found(found: &Rows) -> Option<RecordedWrite> {
     let [affected, rows, ..] = found.rows.first()?.as_slice() else { return None };
     // Bytes of another version of Millrace may not be understood. The change was made all the same.
@@ -144,8 +146,8 @@ pub(crate) fn for_record<'a>(query: &Query<'a>) -> Query<'a> {
     Query { access: Access::Read, max_rows: 1, max_bytes: LARGEST_RECORD, ..query.clone() }
 }
 
-/// What is told where the record that was found is gone when it is read: another call has removed it,
-/// because it had expired.
+/// What is told where the record that was found is gone when it is read: another call has removed
+/// it, because it had expired.
 pub(crate) fn removed() -> StatementFailure {
     let message = "the record of an earlier call was removed concurrently";
     StatementFailure::not_executed(Error::new(ErrorKind::Busy, message))
@@ -261,9 +263,9 @@ pub(crate) async fn write_once(
     }
 }
 
-/// Removes expired records, where that is not a part of the write: whoever else does so at the same time
-/// does it for both. The call is done by then, and waits for it only about as long as for the write; cut
-/// off, the connection is not used again.
+/// Removes expired records, where that is not a part of the write: whoever else does so at the same
+/// time does it for both. The call is done by then, and waits for it only about as long as for the
+/// write; cut off, the connection is not used again.
 #[cfg(any(feature = "tcp", feature = "sqlite"))]
 async fn sweep(session: &mut impl Session, records: &Records, query: &Query<'_>, record: CallRecord<'_>, began_ms: u64) {
     let clock = session.clock();

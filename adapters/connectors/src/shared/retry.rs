@@ -1,4 +1,5 @@
-//! Sending again: what was not executed always, what only reads once more, a write of unknown outcome never.
+//! Sending again: what was not executed always, what only reads once more, a write of unknown
+//! outcome never.
 
 use std::rc::Rc;
 
@@ -10,8 +11,8 @@ use millrace_core::{
 
 use super::timed_out;
 
-/// The pauses between attempts, in milliseconds. A pause takes at least half of its length; the rest is chance, so that isolates
-/// that failed together do not come back together.
+/// The pauses between attempts, in milliseconds. A pause takes at least half of its length; the
+/// rest is chance, so that isolates that failed together do not come back together.
 const PAUSES_MS: [u64; 5] = [100, 200, 400, 800, 1600];
 
 /// What a statement does.
@@ -68,7 +69,8 @@ impl StatementFailure {
         Self { error, outcome: Execution::Final }
     }
 
-    /// The same failure of a command before the one that makes changes last: whatever became of it, nothing of them is there.
+    /// The same failure of a command before the one that makes changes last: whatever became of it,
+    /// nothing of them is there.
     #[must_use]
     pub(crate) fn before_the_end(self) -> Self {
         match self.outcome {
@@ -115,13 +117,14 @@ impl Retry {
     /// Attempts, and attempts again where that is safe.
     ///
     /// # Errors
-    /// That of the last attempt. For a write of unknown outcome it says so, and is one that no retry is advised for.
+    /// That of the last attempt. For a write of unknown outcome it says so, and is one that no
+    /// retry is advised for.
     pub async fn run<T>(&self, query: &Query<'_>, effect: Effect, attempt: impl AsyncFn() -> Result<T, StatementFailure>) -> Result<T> {
         self.repeat(query, effect, effect.reads && query.access.reads(), attempt).await
     }
 
-    /// Attempts what the server does only once however often it is sent: it may be sent once more where its outcome is unknown. Where that
-    /// remains unknown, the error of a write says so.
+    /// Attempts what the server does only once however often it is sent: it may be sent once more
+    /// where its outcome is unknown. Where that remains unknown, the error of a write says so.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -230,7 +233,8 @@ mod tests {
         }
     }
 
-    /// Lets every attempt fail with an outcome: how many there were, when the last ended, and its error.
+    /// Lets every attempt fail with an outcome: how many there were, when the last ended, and its
+    /// error.
     fn attempts(outcome: Execution, kind: ErrorKind, deadline_ms: u64, reads: bool, access: Access, byte: u8) -> (u32, u64, Error) {
         let fake = Rc::new(Fake { byte, ..Fake::default() });
         let retry = Retry::new(fake.clone(), fake.clone());

@@ -1,5 +1,5 @@
-//! The rows of a result within the limits of a query: counted, cut and refused alike for every driver.
-//! Cells are counted as the database writes them.
+//! The rows of a result within the limits of a query: counted, cut and refused alike for every
+//! driver. Cells are counted as the database writes them.
 
 use millrace_core::{
     Error, ErrorKind,
@@ -31,8 +31,8 @@ impl<'q, R> RowSink<'q, R> {
         self.is_cut
     }
 
-    /// Whether another row of so many bytes is to be [kept](Self::push). Else it is left out, or too much:
-    /// then nothing is kept any more.
+    /// Whether another row of so many bytes is to be [kept](Self::push). Else it is left out, or
+    /// too much: then nothing is kept any more.
     pub(crate) fn admits(&mut self, bytes: usize) -> bool {
         if self.leaves_out() || self.excess.is_some() {
             return false;

@@ -1,4 +1,5 @@
-//! Names and values of a connection string and of an adapter's options, as far as connectors of servers have them in common.
+//! Names and values of a connection string and of an adapter's options, as far as connectors of
+//! servers have them in common.
 //!
 //! No message shows the string or a value: both may hold a secret.
 
@@ -13,7 +14,8 @@ pub(crate) struct KnownOptions {
     pub(crate) connector: &'static str,
     /// What a string or the options may set, each in backticks, between commas.
     pub(crate) names: &'static str,
-    /// What a string may set to a value that means what is done anyway; anything else of them is refused.
+    /// What a string may set to a value that means what is done anyway; anything else of them is
+    /// refused.
     pub(crate) harmless: &'static [(&'static str, &'static [&'static str])],
 }
 

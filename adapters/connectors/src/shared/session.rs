@@ -1,5 +1,5 @@
-//! What runs statements one after the other, whatever carries them: what one statement sets, the next
-//! one finds.
+//! What runs statements one after the other, whatever carries them: what one statement sets, the
+//! next one finds.
 
 use std::rc::Rc;
 
@@ -47,7 +47,8 @@ pub(crate) trait Session: OwnStatements {
     /// Runs the statement of a query, in a transaction of its own.
     async fn run(&mut self, query: &Query<'_>) -> Result<Rows, StatementFailure>;
 
-    /// Begins a transaction, and runs statements of the driver's own in it: what the last one returns.
+    /// Begins a transaction, and runs statements of the driver's own in it: what the last one
+    /// returns.
     async fn begin(&mut self, begin: Begin, own: &[Statement<'_>], query: &Query<'_>) -> Result<Rows, StatementFailure>;
 
     /// Whether a transaction was begun, which may have ended since.
@@ -60,9 +61,9 @@ pub(crate) trait Session: OwnStatements {
         Ok(())
     }
 
-    /// Runs the statement of a query in the transaction that is open, after what the adapter's session
-    /// sets where it `is_first`. Dropped before it has ended, it is ended on the server, where that can
-    /// be done.
+    /// Runs the statement of a query in the transaction that is open, after what the adapter's
+    /// session sets where it `is_first`. Dropped before it has ended, it is ended on the server,
+    /// where that can be done.
     async fn step(&mut self, query: &Query<'_>, is_first: bool) -> Result<Rows, StatementFailure>;
 
     /// Runs a statement of the driver's own in the transaction that is open.
@@ -82,8 +83,8 @@ pub(crate) trait Session: OwnStatements {
     }
 }
 
-/// Runs statements of the driver's own in the transaction that is open, one after the other, before the
-/// one that commits it.
+/// Runs statements of the driver's own in the transaction that is open, one after the other, before
+/// the one that commits it.
 pub(crate) async fn own_steps(session: &mut impl Session, own: &[Statement<'_>], query: &Query<'_>) -> Result<(), FailedEnd> {
     for (place, own) in own.iter().enumerate() {
         let outcome = session.own_step(*own, query).await;

@@ -1,4 +1,5 @@
-//! What a connection string and the options say of a socket: its host and port, its TLS, and how many there may be. Those of TLS are
+//! What a connection string and the options say of a socket: its host and port, its TLS, and how
+//! many there may be. Those of TLS are
 //! [libpq's](https://www.postgresql.org/docs/current/libpq-connect.html).
 
 use std::net::IpAddr;
@@ -26,7 +27,8 @@ pub(crate) enum Encryption {
 }
 
 impl Encryption {
-    /// Whether TLS says who the server is. The authorities that a host trusts sign for everybody, so that beside them the name counts.
+    /// Whether TLS says who the server is. The authorities that a host trusts sign for everybody,
+    /// so that beside them the name counts.
     pub(crate) fn is_verified(self, roots: &Roots) -> bool {
         match self {
             Self::None | Self::Preferred(Verify::Nothing) | Self::Required(Verify::Nothing) => false,
@@ -49,7 +51,8 @@ impl ServerOptions {
     /// Takes what is said of TLS. `demands_proof`: the channel must be bound to the server.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) for settings that are wrong or contradict each other.
+    /// [`Configuration`](ErrorKind::Configuration) for settings that are wrong or contradict each
+    /// other.
     pub(crate) fn encryption(&mut self, host: &str, demands_proof: bool) -> Result<(Encryption, Roots)> {
         let connector = self.known.connector;
         let mode = self.take("sslmode");
@@ -70,8 +73,8 @@ impl ServerOptions {
             }
             Some("disable") => Encryption::None,
             Some("prefer") if !own_roots && !demands_proof => Encryption::Preferred(Verify::Nothing),
-            // As in libpq, certificates that are named are looked at. A name that is demanded cannot be bound to a channel that nobody
-            // verified.
+            // As in libpq, certificates that are named are looked at. A name that is demanded
+            // cannot be bound to a channel that nobody verified.
             Some("prefer" | "require") if demands_proof => Encryption::Required(Verify::Full),
             Some("prefer" | "require") if own_roots => Encryption::Required(Verify::Chain),
             Some("require") => Encryption::Required(Verify::Nothing),

@@ -1,5 +1,5 @@
-//! The steps of a transaction, one after the other, so that each can take values of the results before
-//! it.
+//! The steps of a transaction, one after the other, so that each can take values of the results
+//! before it.
 
 use millrace_core::{
     ErrorKind,
@@ -14,7 +14,8 @@ use super::{Begin, FailedEnd, Session, StatementFailure};
 ///
 /// # Errors
 /// What the server said, and what that means for another attempt. Where a server may keep what was
-/// done, a connection that breaks after a step that writes leaves it open whether something took effect.
+/// done, a connection that breaks after a step that writes leaves it open whether something took
+/// effect.
 pub(crate) async fn run<S: Session>(
     session: &mut S,
     steps: &BoundTransaction<'_>,
@@ -37,8 +38,8 @@ pub(crate) async fn run<S: Session>(
     }
 }
 
-/// Runs the steps in the transaction that is open. `is_undone`: whatever breaks before the commit, all
-/// of them are.
+/// Runs the steps in the transaction that is open. `is_undone`: whatever breaks before the commit,
+/// all of them are.
 ///
 /// # Errors
 /// As [`run`]. The transaction is to be rolled back then.

@@ -8,7 +8,8 @@ use std::{
 
 use millrace_core::ports::Clock;
 
-/// The time in so many milliseconds, or in half of what is left until a deadline: for what comes after an answer, and must not cost it.
+/// The time in so many milliseconds, or in half of what is left until a deadline: for what comes
+/// after an answer, and must not cost it.
 pub(crate) fn soon(clock: &dyn Clock, deadline_ms: u64, most_ms: u64) -> u64 {
     let now_ms = clock.now_ms();
     now_ms + most_ms.min(deadline_ms.saturating_sub(now_ms) / 2)

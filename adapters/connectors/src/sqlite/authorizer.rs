@@ -1,7 +1,8 @@
 //! What a statement may do: asked by SQLite for every step of a statement while it is prepared.
 //!
-//! Allowed is what reads and writes this one database. Refused is what reaches out of it (`ATTACH`, `VACUUM`, extensions), what
-//! would outlive the call on the shared connection (transactions, temporary objects), and every `PRAGMA` that is not a mere question.
+//! Allowed is what reads and writes this one database. Refused is what reaches out of it (`ATTACH`,
+//! `VACUUM`, extensions), what would outlive the call on the shared connection (transactions,
+//! temporary objects), and every `PRAGMA` that is not a mere question.
 
 use std::sync::{
     Mutex, PoisonError,
@@ -12,7 +13,8 @@ use rusqlite::hooks::{AuthAction, AuthContext, Authorization, TransactionOperati
 
 use millrace_catalogue::pragma;
 
-/// The rules of one connection. It remembers what it refused last, because SQLite's own message names nothing.
+/// The rules of one connection. It remembers what it refused last, because SQLite's own message
+/// names nothing.
 #[derive(Default)]
 pub(super) struct Authorizer {
     own_transaction: AtomicBool,

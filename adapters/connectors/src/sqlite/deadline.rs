@@ -1,8 +1,9 @@
 //! The deadline of the statement that runs on this thread, and whoever waits for its answer.
 //!
-//! SQLite asks the progress handler every so many steps of its virtual machine whether to go on. The handler must be `Send`, and the
-//! clock of an isolate is not; but a statement runs on the thread that started it, so the handler finds the clock there. Nothing else of the isolate
-//! runs meanwhile, so whether the caller is still there is asked here, too.
+//! SQLite asks the progress handler every so many steps of its virtual machine whether to go on.
+//! The handler must be `Send`, and the clock of an isolate is not; but a statement runs on the
+//! thread that started it, so the handler finds the clock there. Nothing else of the isolate runs
+//! meanwhile, so whether the caller is still there is asked here, too.
 
 use std::{cell::RefCell, rc::Rc};
 
@@ -13,7 +14,8 @@ use millrace_core::{
 
 /// How many steps of the virtual machine pass between two looks at the clock: some 20 µs.
 pub(super) const STEPS: i32 = 1000;
-/// How long a statement runs between two looks at its caller, in milliseconds: each is a system call.
+/// How long a statement runs between two looks at its caller, in milliseconds: each is a system
+/// call.
 const LOOK_MS: u64 = 10;
 
 struct Watch {
@@ -42,7 +44,8 @@ impl<'a> Until<'a> {
     }
 }
 
-/// Does `work` while [`is_over`] looks at this deadline and for this caller. Whether it ended because the caller went away.
+/// Does `work` while [`is_over`] looks at this deadline and for this caller. Whether it ended
+/// because the caller went away.
 pub(super) fn watched<T>(clock: &Rc<dyn Clock>, now_ms: u64, until: &Until<'_>, work: impl FnOnce() -> T) -> (T, bool) {
     let watch = Watch {
         clock: Rc::clone(clock),
@@ -56,7 +59,8 @@ pub(super) fn watched<T>(clock: &Rc<dyn Clock>, now_ms: u64, until: &Until<'_>, 
     (outcome, WATCH.with_borrow(|watch| watch.as_ref().is_some_and(|watch| watch.is_abandoned)))
 }
 
-/// Whether the deadline of the running statement has passed, or nobody waits for it any more. Without one, it never does.
+/// Whether the deadline of the running statement has passed, or nobody waits for it any more.
+/// Without one, it never does.
 pub(super) fn is_over() -> bool {
     WATCH.with_borrow_mut(|watch| {
         let Some(watch) = watch else { return false };

@@ -38,10 +38,12 @@ impl OpenFile {
 /// Opens the file, and makes it where it does not exist and there is a seed or leave to do so.
 ///
 /// # Errors
-/// [`Configuration`](ErrorKind::Configuration) for a file that is missing, is none or cannot be opened, and for a seed that fails.
+/// [`Configuration`](ErrorKind::Configuration) for a file that is missing, is none or cannot be
+/// opened, and for a seed that fails.
 pub(super) fn open(setup: &Setup, path: &Path, shown: &str, now_ms: u64) -> Result<(Connection, OpenFile)> {
     let may_create = (setup.options.create || setup.location.create) && !setup.read_only;
-    // Looked at in this order, a log without a file is a left-over: the file is always made before its log.
+    // Looked at in this order, a log without a file is a left-over: the file is always made before
+    // its log.
     let log = ["-wal", "-journal"].into_iter().find(|suffix| with_suffix(path, suffix).exists());
     let mut found = look(path, shown)?;
     if found.is_none() {

@@ -1,9 +1,12 @@
-//! Functions in place of those of SQLite that can take long within one step, where no deadline is seen.
+//! Functions in place of those of SQLite that can take long within one step, where no deadline is
+//! seen.
 //!
-//! SQLite looks at the deadline between two steps of its virtual machine, and a call of a function is one step. `LIKE`, `GLOB`, `instr`, `replace` and
-//! `trim` compare each place of one value with the whole of another, so two values of a caller could hold an isolate for minutes. Here they are
-//! linear, or look at the deadline themselves; the results are the same. `json_patch` compares all members with each other, and
-//! `json_pretty` can write a thousand times what it reads; these are SQLite's own behind a bound.
+//! SQLite looks at the deadline between two steps of its virtual machine, and a call of a function
+//! is one step. `LIKE`, `GLOB`, `instr`, `replace` and `trim` compare each place of one value with
+//! the whole of another, so two values of a caller could hold an isolate for minutes. Here they are
+//! linear, or look at the deadline themselves; the results are the same. `json_patch` compares all
+//! members with each other, and `json_pretty` can write a thousand times what it reads; these are
+//! SQLite's own behind a bound.
 
 use std::{
     borrow::Cow,
@@ -167,7 +170,8 @@ fn matches(own: &SqliteBuiltins, context: &Context<'_>, syntax: Syntax) -> Resul
             format!("the pattern of `{operator}` has {} bytes, and connector `sqlite` takes at most {LONGEST_PATTERN}", pattern.len());
         return Err(failed(format!("{BOUND}{message}")));
     }
-    // SQLite keeps it as long as the first argument is the same for every row, and the escape character is part of it here.
+    // SQLite keeps it as long as the first argument is the same for every row, and the escape
+    // character is part of it here.
     let kept = context.get_aux::<(Syntax, Pattern)>(0)?.filter(|kept| kept.0 == syntax);
     let kept = match kept {
         Some(kept) => kept,
@@ -219,7 +223,8 @@ fn replace(own: &SqliteBuiltins, context: &Context<'_>) -> Result<FunctionResult
     Ok(FunctionResult::Text(replaced))
 }
 
-/// The next place of `part`. A short one may be everywhere, and preparing a search for each would take longer than comparing.
+/// The next place of `part`. A short one may be everywhere, and preparing a search for each would
+/// take longer than comparing.
 fn next(text: &[u8], from: usize, part: &[u8]) -> Option<usize> {
     const SHORT: usize = 16;
     let rest = &text[from..];
@@ -261,7 +266,8 @@ fn chunks(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// `json_patch` with a bound: it compares each member of the patch with each of the target, to which it adds the patch's.
+/// `json_patch` with a bound: it compares each member of the patch with each of the target, to
+/// which it adds the patch's.
 fn patched(own: &SqliteBuiltins, context: &Context<'_>, text: &str) -> Result<FunctionResult> {
     let values = [context.get_raw(0), context.get_raw(1)];
     let [target, patch] = values.map(length);

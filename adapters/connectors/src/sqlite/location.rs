@@ -33,8 +33,8 @@ impl Location {
     /// Reads a connection string; a relative path starts at `base`.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration). The string itself is shown in no message: it may be another database's, with
-    /// a password in it.
+    /// [`Configuration`](ErrorKind::Configuration). The string itself is shown in no message: it
+    /// may be another database's, with a password in it.
     pub(super) fn parse(text: &str, base: &Path) -> Result<Self> {
         if text == ":memory:" {
             return Ok(Self::at(DatabasePlace::Memory));

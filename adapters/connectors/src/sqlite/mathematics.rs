@@ -1,5 +1,6 @@
-//! The mathematical functions of SQLite, which D1, libSQL and the sqlite3 shell have and a build of SQLite has only where it was asked for:
-//! `SQLITE_ENABLE_MATH_FUNCTIONS`. A setting of the C compiler is lost in builds from elsewhere, so they are here. Each takes constant time.
+//! The mathematical functions of SQLite, which D1, libSQL and the sqlite3 shell have and a build of
+//! SQLite has only where it was asked for: `SQLITE_ENABLE_MATH_FUNCTIONS`. A setting of the C
+//! compiler is lost in builds from elsewhere, so they are here. Each takes constant time.
 //!
 //! <https://sqlite.org/lang_mathfunc.html>
 

@@ -19,7 +19,8 @@ impl Options {
     /// Reads the options of an adapter.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration), naming the option. The value is not shown: it may hold a secret.
+    /// [`Configuration`](ErrorKind::Configuration), naming the option. The value is not shown: it
+    /// may hold a secret.
     pub(super) fn parse(options: &[(String, Secret<String>)], read_only: bool) -> Result<Self> {
         let mut parsed = Self {
             busy_timeout_ms: 5000,

@@ -1,8 +1,11 @@
-//! `LIKE` and `GLOB`, with the results of SQLite's own, in time that does not grow with the product of pattern and text.
+//! `LIKE` and `GLOB`, with the results of SQLite's own, in time that does not grow with the product
+//! of pattern and text.
 //!
-//! A pattern is cut at its `%` (or `*`) into segments. The first stands at the start of the text, the last at its end, and each one between
-//! is found at the first place after the one before it. A segment without `_`, `?` and sets is found by one search for its bytes, one with
-//! `_` or `?` by all its places at once, 64 in a word. Only a segment with sets is tried at each place; that looks at the deadline every so many steps.
+//! A pattern is cut at its `%` (or `*`) into segments. The first stands at the start of the text,
+//! the last at its end, and each one between is found at the first place after the one before it. A
+//! segment without `_`, `?` and sets is found by one search for its bytes, one with `_` or `?` by
+//! all its places at once, 64 in a word. Only a segment with sets is tried at each place; that
+//! looks at the deadline every so many steps.
 
 use memchr::memmem::Finder;
 
@@ -14,7 +17,8 @@ const STEPS: usize = 1 << 16;
 /// The characters that mean something in a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Syntax {
-    /// `%` and `_`, whatever the case of ASCII letters, with this character before one that stands for itself.
+    /// `%` and `_`, whatever the case of ASCII letters, with this character before one that stands
+    /// for itself.
     Like(Option<char>),
     /// `*`, `?` and `[…]`.
     Glob,
@@ -28,7 +32,8 @@ pub(super) struct DeadlinePassed;
 #[derive(Debug)]
 pub(super) struct Pattern {
     folds: bool,
-    /// What stands between the `%`, in order; none for a pattern that nothing matches, such as one with an open `[`.
+    /// What stands between the `%`, in order; none for a pattern that nothing matches, such as one
+    /// with an open `[`.
     segments: Vec<Segment>,
 }
 
@@ -221,7 +226,8 @@ impl Places {
         Some(Self { count: elements.len(), words, ascii, others, unnamed })
     }
 
-    /// Where the first match ends. Each place of `state` says whether the text up to here ends with that much of the segment.
+    /// Where the first match ends. Each place of `state` says whether the text up to here ends with
+    /// that much of the segment.
     fn find(&self, text: &[u8]) -> Option<usize> {
         let last = self.count.checked_sub(1)?;
         let mut state = vec![0_u64; self.words];
@@ -299,7 +305,8 @@ fn push(segments: &mut [Vec<Piece>], piece: Piece) {
     }
 }
 
-/// The rest of `[…]`, as SQLite reads it: `^` first negates, `]` first stands for itself; `None` where it is not closed.
+/// The rest of `[…]`, as SQLite reads it: `^` first negates, `]` first stands for itself; `None`
+/// where it is not closed.
 fn set(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<Piece> {
     let mut ranges = Vec::new();
     let mut next = characters.next()?;

@@ -1,8 +1,8 @@
 //! Makes a database from the SQL of its adapter, whole or not at all.
 //!
-//! The database is built in a temporary file beside its place, written through to the disk, and then given its name, unless
-//! that name is taken by now. So of several isolates or processes one wins, the others open what it made, and nobody sees half a
-//! database.
+//! The database is built in a temporary file beside its place, written through to the disk, and
+//! then given its name, unless that name is taken by now. So of several isolates or processes one
+//! wins, the others open what it made, and nobody sees half a database.
 
 use std::{
     fs::{self, File},
@@ -23,7 +23,8 @@ const MARK: u32 = 0x4d52 << 16;
 /// The seed is the operator's text: it may be several statements, and no deadline bounds it.
 ///
 /// # Errors
-/// [`Configuration`](ErrorKind::Configuration), with the words of SQLite or of the operating system as `source`. No file is left.
+/// [`Configuration`](ErrorKind::Configuration), with the words of SQLite or of the operating system
+/// as `source`. No file is left.
 pub(super) fn create(path: &Path, shown: &str, seed: &str, foreign_keys: bool) -> Result<()> {
     let cannot_create = |error: io::Error| {
         Error::new(ErrorKind::Configuration, format!("database file `{shown}` cannot be created")).with_source(error.to_string())
@@ -46,12 +47,14 @@ pub(super) fn create(path: &Path, shown: &str, seed: &str, foreign_keys: bool) -
         Err(taken) if taken.error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
         Err(failed) => return Err(cannot_create(failed.error)),
     }
-    // The name is written through where a folder can be; where it cannot, the file is there all the same.
+    // The name is written through where a folder can be; where it cannot, the file is there all the
+    // same.
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
     Ok(())
 }
 
-/// Whether the database file at `path` was created from this seed, and not from an earlier version of it; `None` where that is unknown.
+/// Whether the database file at `path` was created from this seed, and not from an earlier version
+/// of it; `None` where that is unknown.
 #[must_use]
 pub fn is_of_seed(path: &Path, seed: &str) -> Option<bool> {
     // The application id is in the header: <https://sqlite.org/fileformat2.html#application_id>.

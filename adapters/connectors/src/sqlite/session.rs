@@ -31,7 +31,8 @@ use crate::{
     sqlite_text::{self, SqliteValue},
 };
 
-/// The longest text in a statement with `MATCH`, in bytes: each word of a phrase is looked for at each place of a text.
+/// The longest text in a statement with `MATCH`, in bytes: each word of a phrase is looked for at
+/// each place of a text.
 const LONGEST_SEARCH: usize = 1000;
 /// The longest statement, in bytes.
 const LONGEST_STATEMENT: i32 = 1_000_000;
@@ -49,8 +50,9 @@ impl Session {
     /// Opens the database, and makes it where it does not exist and may be made.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) for a file that is missing or cannot be opened and for a seed that fails;
-    /// [`Busy`](ErrorKind::Busy) where the journal mode cannot be set because the database is locked.
+    /// [`Configuration`](ErrorKind::Configuration) for a file that is missing or cannot be opened
+    /// and for a seed that fails; [`Busy`](ErrorKind::Busy) where the journal mode cannot be set
+    /// because the database is locked.
     pub(super) fn open(setup: &Setup, now_ms: u64) -> Result<Self> {
         let (mut connection, file) = match &setup.location.place {
             DatabasePlace::Memory => (open_memory(setup)?, None),
@@ -92,7 +94,8 @@ impl Session {
     /// Runs one statement.
     ///
     /// # Errors
-    /// Any [`ErrorKind`] but `Cancelled`. Nothing is changed then: a statement that writes takes effect as a whole or not at all.
+    /// Any [`ErrorKind`] but `Cancelled`. Nothing is changed then: a statement that writes takes
+    /// effect as a whole or not at all.
     pub(super) fn run(&self, query: &Query<'_>) -> Result<Rows> {
         self.with_prepared(query, |statement| self.run_prepared(statement, query))
     }
@@ -192,7 +195,8 @@ impl Session {
     }
 }
 
-/// A transaction of the driver's own, rolled back unless it is committed. Statements between its beginning and its end may not end it.
+/// A transaction of the driver's own, rolled back unless it is committed. Statements between its
+/// beginning and its end may not end it.
 pub(super) struct OpenTransaction<'a> {
     transaction: Option<Transaction<'a>>,
     authorizer: &'a Authorizer,
@@ -240,7 +244,8 @@ fn open_memory(setup: &Setup) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Sets the journal mode that the options ask for; SQLite stays with the old one, without an error, where it cannot.
+/// Sets the journal mode that the options ask for; SQLite stays with the old one, without an error,
+/// where it cannot.
 fn set_journal_mode(connection: &Connection, setup: &Setup) -> Result<()> {
     let Some(wanted) = setup.options.journal_mode else { return Ok(()) };
     // A lock is waited for by the connector.
@@ -291,8 +296,8 @@ fn refused(authorizer: &Authorizer, query: &Query<'_>, error: rusqlite::Error, p
     Error { kind, message, ..explained }
 }
 
-/// The same error, with the place counted from the start of the whole text: rusqlite trims it, and looks at what follows a
-/// statement on its own.
+/// The same error, with the place counted from the start of the whole text: rusqlite trims it, and
+/// looks at what follows a statement on its own.
 fn located(error: rusqlite::Error, text: &str) -> rusqlite::Error {
     match error {
         rusqlite::Error::SqlInputError { error, msg, sql, offset } => {
@@ -335,7 +340,8 @@ fn execute(connection: &Connection, statement: &mut Statement<'_>) -> rusqlite::
     Ok(if connection.total_changes() == before { 0 } else { connection.changes() })
 }
 
-/// Runs `… RETURNING`, all of which is undone when its rows are too many: without a transaction it would stay half reported.
+/// Runs `… RETURNING`, all of which is undone when its rows are too many: without a transaction it
+/// would stay half reported.
 fn write_and_read(
     connection: &Connection,
     statement: &mut Statement<'_>,

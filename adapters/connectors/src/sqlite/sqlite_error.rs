@@ -67,7 +67,8 @@ fn kind_and_message(code: Code, text: &str, phase: Phase) -> (ErrorKind, String)
         }
         ErrorCode::OperationInterrupted => return (ErrorKind::TimedOut, timed_out().message),
         ErrorCode::ReadOnly => (ErrorKind::Denied, "the database is read-only"),
-        // What the authorizer refuses on purpose it names itself; else rusqlite refused a name that it could not read.
+        // What the authorizer refuses on purpose it names itself; else rusqlite refused a name that
+        // it could not read.
         ErrorCode::AuthorizationForStatementDenied => (ErrorKind::Protocol, "the schema of the database contains a name that is not UTF-8"),
         ErrorCode::PermissionDenied => (ErrorKind::Denied, "the operating system forbids access to the database file"),
         ErrorCode::DatabaseCorrupt => (ErrorKind::Protocol, "the database file is damaged"),
@@ -83,7 +84,8 @@ fn kind_and_message(code: Code, text: &str, phase: Phase) -> (ErrorKind, String)
             );
         }
         ErrorCode::ApiMisuse => (ErrorKind::Syntax, "the query contains no statement"),
-        // A plain error while it runs is a value that a function refused, unless the schema changed under the statement.
+        // A plain error while it runs is a value that a function refused, unless the schema changed
+        // under the statement.
         ErrorCode::Unknown if phase == Phase::Step && !text.starts_with("no such") => (ErrorKind::Data, of_value(text)),
         ErrorCode::Unknown | ErrorCode::SchemaChanged => (ErrorKind::Syntax, "SQLite does not understand the statement"),
         _ => (ErrorKind::Protocol, "SQLite failed in an unexpected way"),
@@ -91,8 +93,8 @@ fn kind_and_message(code: Code, text: &str, phase: Phase) -> (ErrorKind, String)
     (kind, message.into())
 }
 
-/// Names the kind of the constraint, and the column or check where SQLite names it. The texts are the schema's, not values; what a
-/// trigger says may hold values and is left out.
+/// Names the kind of the constraint, and the column or check where SQLite names it. The texts are
+/// the schema's, not values; what a trigger says may hold values and is left out.
 fn constraint(code: i32, text: &str) -> String {
     let kind = match code {
         ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_ROWID => "UNIQUE",

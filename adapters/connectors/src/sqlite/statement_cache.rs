@@ -1,7 +1,8 @@
 //! Which prepared statements are kept: by their number and by their bytes.
 //!
-//! A statement with a list of values has another text for each length, and one of thousands of values takes megabytes. rusqlite keeps
-//! statements by their number only; so this says which of them it gives back.
+//! A statement with a list of values has another text for each length, and one of thousands of
+//! values takes megabytes. rusqlite keeps statements by their number only; so this says which of
+//! them it gives back.
 
 use std::{
     cell::{Cell, RefCell},
@@ -39,13 +40,14 @@ impl StatementCache {
         Self { entries: RefCell::default(), bytes: Cell::new(0), capacity, uses: Cell::new(0) }
     }
 
-    /// What rusqlite must have room for: what is kept, the one that is new, the `ping`, and the four of the records of calls.
+    /// What rusqlite must have room for: what is kept, the one that is new, the `ping`, and the
+    /// four of the records of calls.
     pub(super) const fn capacity(capacity: usize) -> usize {
         if capacity == 0 { 0 } else { capacity + 6 }
     }
 
-    /// Notes the use of a statement, and makes room for a new one, of which `searches` tells whether it has `MATCH`. Whether the statement has it;
-    /// `None` where it is not to be kept.
+    /// Notes the use of a statement, and makes room for a new one, of which `searches` tells
+    /// whether it has `MATCH`. Whether the statement has it; `None` where it is not to be kept.
     pub(super) fn keep(&self, connection: &Connection, text: &str, statement: &Statement<'_>, searches: bool) -> Option<bool> {
         let now = self.uses.get() + 1;
         self.uses.set(now);
@@ -77,7 +79,8 @@ impl StatementCache {
         Some(searches)
     }
 
-    /// The statement's column names as they are now: those of the last time, where they are the same.
+    /// The statement's column names as they are now: those of the last time, where they are the
+    /// same.
     pub(super) fn names(&self, text: &str, statement: &Statement<'_>) -> Rc<[String]> {
         let mut entries = self.entries.borrow_mut();
         let Some(entry) = entries.get_mut(text) else { return unique_names(statement.column_names()).into() };

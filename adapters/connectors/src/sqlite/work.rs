@@ -1,5 +1,5 @@
-//! An open database at work on a call. It waits for nothing: a database that is locked is an error, after
-//! which the call is attempted again.
+//! An open database at work on a call. It waits for nothing: a database that is locked is an error,
+//! after which the call is attempted again.
 
 use std::{
     future::Future,

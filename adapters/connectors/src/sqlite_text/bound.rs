@@ -17,7 +17,8 @@ pub(crate) enum SqliteValue<'a> {
 }
 
 impl<'a> SqliteValue<'a> {
-    /// A truth value is 0 or 1, an integer beyond 64 bits is text, a NaN is `NULL`; a list is JSON text, for `json_each(?1)`.
+    /// A truth value is 0 or 1, an integer beyond 64 bits is text, a NaN is `NULL`; a list is JSON
+    /// text, for `json_each(?1)`.
     pub(crate) fn of(value: &'a Value) -> Self {
         match value {
             Value::Null => Self::Null,
@@ -33,7 +34,8 @@ impl<'a> SqliteValue<'a> {
         }
     }
 
-    /// A value that goes through JSON, which has no form for an infinity. `to` is who it is sent to.
+    /// A value that goes through JSON, which has no form for an infinity. `to` is who it is sent
+    /// to.
     ///
     /// # Errors
     /// [`Data`](ErrorKind::Data) for an infinite number.

@@ -1,12 +1,14 @@
 //! Descriptions of columns, by their declared types.
 //!
-//! SQLite holds a column to its declared type in a `STRICT` table alone, and does not say which table a column of a result is from. So a declared type
-//! means something where all tables are such, without columns that are computed when they are read, and where no view and no compound statement
-//! puts several columns into one.
+//! SQLite holds a column to its declared type in a `STRICT` table alone, and does not say which
+//! table a column of a result is from. So a declared type means something where all tables are
+//! such, without columns that are computed when they are read, and where no view and no compound
+//! statement puts several columns into one.
 
 use millrace_core::ports::{Column, ColumnKind};
 
-/// A statement of one row with one number: how many tables and views the database has that do not hold a column to its declared type.
+/// A statement of one row with one number: how many tables and views the database has that do not
+/// hold a column to its declared type.
 pub(crate) const LOOSE_TABLES: &str = "SELECT count(*) FROM pragma_table_list AS l WHERE \"schema\" = 'main' AND name <> 'millrace_calls' \
                                        AND substr(name, 1, 7) <> 'sqlite_' \
                                        AND (type IN ('view', 'virtual') OR type = 'table' AND (NOT strict \

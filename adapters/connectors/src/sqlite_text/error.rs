@@ -1,10 +1,12 @@
-//! SQLite's errors as text, as remote servers tell them: code and words → what the caller can do, in words that hold no value.
+//! SQLite's errors as text, as remote servers tell them: code and words → what the caller can do,
+//! in words that hold no value.
 //!
 //! Codes: <https://sqlite.org/rescode.html>.
 
 use millrace_core::{Error, ErrorKind};
 
-/// What SQLite says when a function refuses a value. Its code is that of a statement that it does not understand.
+/// What SQLite says when a function refuses a value. Its code is that of a statement that it does
+/// not understand.
 const OF_VALUES: [&str; 14] = [
     "integer overflow",
     "malformed JSON",
@@ -28,7 +30,8 @@ pub(crate) const WRONG_TYPE: &str = "a value does not have the type of its colum
 /// The kinds of constraint whose name begins SQLite's message.
 const CONSTRAINTS: [&str; 5] = ["UNIQUE", "PRIMARY KEY", "NOT NULL", "CHECK", "FOREIGN KEY"];
 
-/// Explains an error. `code` is `SQLITE_…`, with its extension or without; `text` is SQLite's message alone.
+/// Explains an error. `code` is `SQLITE_…`, with its extension or without; `text` is SQLite's
+/// message alone.
 pub(crate) fn explain(code: &str, text: &str) -> (ErrorKind, String) {
     let primary: String = code.split('_').take(2).collect::<Vec<_>>().join("_");
     let (kind, message) = match primary.as_str() {
@@ -53,8 +56,9 @@ pub(crate) fn explain(code: &str, text: &str) -> (ErrorKind, String) {
     (kind, message.to_owned())
 }
 
-/// The error of a statement that was understood, and failed when it ran. Where it `searches`, which is asked where it matters: a word of the search that
-/// looks like the name of a column is told of as a column that is missing. `source` is SQLite's message alone.
+/// The error of a statement that was understood, and failed when it ran. Where it `searches`, which
+/// is asked where it matters: a word of the search that looks like the name of a column is told of
+/// as a column that is missing. `source` is SQLite's message alone.
 pub(crate) fn of_search(error: Error, searches: impl FnOnce() -> bool) -> Error {
     let is_of_column = error.kind == ErrorKind::Syntax && error.source.as_deref().is_some_and(|text| text.starts_with("no such column"));
     if is_of_column && searches() { Error { kind: ErrorKind::Data, message: of_value("fts5: ").to_owned(), ..error } } else { error }
@@ -70,7 +74,8 @@ fn of_words(text: &str) -> (ErrorKind, &'static str) {
     (ErrorKind::Syntax, "SQLite does not understand the statement")
 }
 
-/// What is wrong with a value, or with what is computed from one. SQLite's own words may have the value.
+/// What is wrong with a value, or with what is computed from one. SQLite's own words may have the
+/// value.
 pub(crate) fn of_value(text: &str) -> &'static str {
     let has = |part: &str| text.contains(part);
     if has("fts5: ") || has("unterminated string") || has("MATCH expression") || has("unknown special query") {
@@ -87,14 +92,15 @@ pub(crate) fn of_value(text: &str) -> &'static str {
     }
 }
 
-/// Names the kind of the constraint, and the column or check where SQLite names it. The texts are the schema's, not values; what a
-/// trigger says may hold values and is left out.
+/// Names the kind of the constraint, and the column or check where SQLite names it. The texts are
+/// the schema's, not values; what a trigger says may hold values and is left out.
 fn constraint(code: &str, text: &str) -> String {
     let named = CONSTRAINTS.into_iter().find_map(|kind| Some((kind, text.strip_prefix(kind)?.strip_prefix(" constraint failed")?)));
     let Some((kind, rest)) = named else {
         return "a constraint of the database refused the change".to_owned();
     };
-    // SQLite itself says `UNIQUE` of a primary key, too, and tells the two apart by the extended code alone.
+    // SQLite itself says `UNIQUE` of a primary key, too, and tells the two apart by the extended
+    // code alone.
     let kind = if code.ends_with("_PRIMARYKEY") { "PRIMARY KEY" } else { kind };
     match rest.strip_prefix(": ") {
         Some(subject) => format!("a {kind} constraint refused the change: `{subject}`"),

@@ -1,5 +1,5 @@
-//! What is expected of a step of a transaction, as a statement that fails where it does not hold: for a server that is sent all statements at
-//! once.
+//! What is expected of a step of a transaction, as a statement that fails where it does not hold:
+//! for a server that is sent all statements at once.
 
 use std::ops::Range;
 
@@ -16,21 +16,24 @@ use super::{
 };
 use crate::shared::StatementFailure;
 
-/// What the failing statement says, before the number of the step and that of its rows. It is the path of a JSON value, which SQLite repeats in its error.
+/// What the failing statement says, before the number of the step and that of its rows. It is the
+/// path of a JSON value, which SQLite repeats in its error.
 const MARK: &str = "millrace: step ";
 
-/// The statement that fails unless the step before it changed, or returned, as many rows as is expected; and the values that it takes.
-/// `None` where nothing is expected.
+/// The statement that fails unless the step before it changed, or returned, as many rows as is
+/// expected; and the values that it takes. `None` where nothing is expected.
 ///
 /// # Errors
 /// [`Denied`](ErrorKind::Denied) for a step whose rows cannot be counted.
 pub(crate) fn guard<'v>(place: usize, step: &BoundStep<'_>, values: &'v [Value], connector: &str) -> Result<Option<(String, &'v [Value])>> {
     let Some(expected) = step.expect else { return Ok(None) };
     let effect = check(&step.text, connector)?;
-    // A statement that the build understood as one that reads is one, whatever its common table expressions are called.
+    // A statement that the build understood as one that reads is one, whatever its common table
+    // expressions are called.
     let reads = effect.reads || step.access == Access::Read;
     let (counted, values) = if !reads {
-        // SQLite counts nothing for what changes no rows, and would tell the number of the statement before.
+        // SQLite counts nothing for what changes no rows, and would tell the number of the
+        // statement before.
         (if changes_rows(&step.text) { "changes()".to_owned() } else { "0".to_owned() }, &values[..0])
     } else {
         let selects = first(&step.text).is_some_and(|(token, _)| ["SELECT", "VALUES", "WITH"].into_iter().any(|word| token.is(word)));
@@ -55,7 +58,8 @@ pub(crate) fn guard<'v>(place: usize, step: &BoundStep<'_>, values: &'v [Value],
     Ok(Some((text, values)))
 }
 
-/// The failure of a transaction, in which a guard's is told in the words of the step that it is for.
+/// The failure of a transaction, in which a guard's is told in the words of the step that it is
+/// for.
 pub(crate) fn told(failure: StatementFailure, steps: &BoundTransaction<'_>) -> StatementFailure {
     let words = failure.error.source.as_deref().unwrap_or_default();
     let numbers = words.split_once(MARK).and_then(|(_, rest)| {

@@ -3,7 +3,8 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use millrace_core::{Json, value::Value};
 
-/// An array as JSON text. Integers stay exact, because SQLite reads them as 64-bit integers; bytes are base64.
+/// An array as JSON text. Integers stay exact, because SQLite reads them as 64-bit integers; bytes
+/// are base64.
 pub(super) fn of_array(elements: &[Value]) -> String {
     Json::Array(elements.iter().map(element).collect()).to_string()
 }

@@ -15,8 +15,8 @@ use crate::shared::{
     },
 };
 
-/// Makes the table. `affected` is what a statement without rows changed, for a driver whose batch cannot
-/// hold the result as bytes.
+/// Makes the table. `affected` is what a statement without rows changed, for a driver whose batch
+/// cannot hold the result as bytes.
 const CREATE_TABLE: &str =
     "CREATE TABLE IF NOT EXISTS millrace_calls (key TEXT NOT NULL PRIMARY KEY, expires_at INTEGER NOT NULL, affected INTEGER, rows BLOB)";
 /// Makes the index by which expired records are found.
@@ -33,8 +33,8 @@ pub(crate) const INSERT: RecordStatement = RecordStatement {
     text: "INSERT INTO millrace_calls (key, expires_at, rows) VALUES (?1, ?2, ?3)",
     fields: &[Key, Expires, Field::Rows],
 };
-/// Notes how many rows the statement before changed, and returns the number; the same of a statement of
-/// which SQLite counts none.
+/// Notes how many rows the statement before changed, and returns the number; the same of a
+/// statement of which SQLite counts none.
 pub(crate) const COUNT: RecordStatement =
     RecordStatement { text: "UPDATE millrace_calls SET affected = changes() WHERE key = ?1 RETURNING affected", fields: &[Key] };
 pub(crate) const COUNT_NONE: RecordStatement =

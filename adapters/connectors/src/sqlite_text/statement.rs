@@ -1,8 +1,8 @@
-//! A look at a statement's words before it is sent: what SQLite's authorizer sees in the embedded engine, a driver of a remote
-//! database sees only here.
+//! A look at a statement's words before it is sent: what SQLite's authorizer sees in the embedded
+//! engine, a driver of a remote database sees only here.
 //!
-//! Text → what it does. Refused are statements that reach out of the database or would outlive the call, more than one statement, and every
-//! `PRAGMA` that is not a mere question.
+//! Text → what it does. Refused are statements that reach out of the database or would outlive the
+//! call, more than one statement, and every `PRAGMA` that is not a mere question.
 //!
 //! What ends a trigger: <https://sqlite.org/c3ref/complete.html>.
 
@@ -22,7 +22,8 @@ const PRAGMA_TABLE: &str = "pragma_";
 /// Looks at a statement.
 ///
 /// # Errors
-/// [`Syntax`](ErrorKind::Syntax) for no statement, more than one, or a NUL character; [`Denied`](ErrorKind::Denied) for what is not run.
+/// [`Syntax`](ErrorKind::Syntax) for no statement, more than one, or a NUL character;
+/// [`Denied`](ErrorKind::Denied) for what is not run.
 pub(crate) fn check(text: &str, connector: &str) -> Result<Effect> {
     nul(text)?;
     let mut found = Vec::new();
@@ -53,7 +54,8 @@ pub(crate) fn check(text: &str, connector: &str) -> Result<Effect> {
     Ok(Effect { reads, returns: reads || statement.iter().any(|token| token.is("RETURNING")) })
 }
 
-/// Whether SQLite counts the rows that a statement changes; after any other, its count is still that of the statement before.
+/// Whether SQLite counts the rows that a statement changes; after any other, its count is still
+/// that of the statement before.
 pub(crate) fn changes_rows(text: &str) -> bool {
     let first = known_tokens(text).map(|(token, _)| token).find(|token| *token != Token::Semicolon);
     first.is_some_and(|first| ["INSERT", "REPLACE", "UPDATE", "DELETE", "WITH"].into_iter().any(|word| first.is(word)))
@@ -64,7 +66,8 @@ pub(crate) fn searches(text: &str) -> bool {
     known_tokens(text).any(|(token, _)| token.is("MATCH"))
 }
 
-/// A statement without the semicolons that end it, and without what comments follow them: not every server takes those.
+/// A statement without the semicolons that end it, and without what comments follow them: not every
+/// server takes those.
 pub(crate) fn before_end(text: &str) -> &str {
     let mut end = None;
     for (token, range) in known_tokens(text) {

@@ -16,7 +16,8 @@ impl UpstashAddress {
     /// Reads a connection string and the options of an adapter.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both may hold a secret.
+    /// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both
+    /// may hold a secret.
     pub(super) fn parse(text: &str, options: &[(String, Secret<String>)]) -> Result<Self> {
         let wrong = |what: &str| {
             configuration(format!("the connection string of connector `upstash` {what}; write the database's REST URL, `https://host`"))

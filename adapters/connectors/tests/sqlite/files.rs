@@ -219,7 +219,8 @@ fn a_file_that_is_replaced_or_removed_is_noticed() {
     assert_eq!(isolate.error("SELECT v FROM t").message, "database file `shop.db` does not exist");
 }
 
-/// The header says that a newer SQLite is needed to write: holds for root, too, whom no permission stops.
+/// The header says that a newer SQLite is needed to write: holds for root, too, whom no permission
+/// stops.
 #[test]
 fn a_file_that_cannot_be_written_is_read_only() {
     let folder = shop();

@@ -19,7 +19,8 @@ const SCHEMA: &str = "
     INSERT INTO parent VALUES (1, 'a@example.com', 'Ada', 36);
     INSERT INTO pair VALUES (1, 2);";
 
-/// What is refused, and in which words, is a table of all drivers of the dialect; see `tests/src/sqlite_text.rs`.
+/// What is refused, and in which words, is a table of all drivers of the dialect; see
+/// `tests/src/sqlite_text.rs`.
 #[test]
 fn what_is_refused_leaves_no_file_and_a_connection_that_works() {
     let folder = tempfile::tempdir().unwrap();
@@ -88,7 +89,7 @@ fn a_wrong_statement_is_a_syntax_error() {
         ("-- nothing", "the query contains no statement"),
         ("SELEC 1", "SQLite does not understand the statement at byte 0"),
         ("  SELEC 1  ", "SQLite does not understand the statement at byte 2"),
-        ("SELECT 'open", "SQLite does not understand the statement at byte 7"),
+        ("SELECT 'open", "the statement cannot be sent: the literal in it is not closed"),
         ("SELECT * FROM nowhere", "SQLite does not understand the statement"),
         ("SELECT nothing FROM parent", "SQLite does not understand the statement at byte 7"),
         ("SELECT 1; SELECT 2", "the query contains more than one statement"),

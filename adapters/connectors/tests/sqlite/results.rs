@@ -22,7 +22,8 @@ fn columns_keep_their_order_and_get_unique_names() {
     }
 }
 
-/// Every value, bound, stored in a column without affinity and read back: what comes out, and as which of SQLite's types.
+/// Every value, bound, stored in a column without affinity and read back: what comes out, and as
+/// which of SQLite's types.
 #[test]
 fn values_come_back_whole() {
     let every_byte: Vec<u8> = (0..=255).collect();
@@ -129,7 +130,8 @@ const HOSTILE: &[&str] = &[
     " 1 ",
 ];
 
-/// Texts that break out of a statement where they are written into it: those above, and every text of the workspace's table.
+/// Texts that break out of a statement where they are written into it: those above, and every text
+/// of the workspace's table.
 fn hostile_values() -> Vec<String> {
     let mut values: Vec<String> = HOSTILE.iter().map(|value| (*value).to_owned()).collect();
     let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/hostile-values.json");

@@ -1,4 +1,5 @@
-//! One isolate with a connector: a clock that the test moves, and calls that are awaited on the spot.
+//! One isolate with a connector: a clock that the test moves, and calls that are awaited on the
+//! spot.
 
 use std::{
     cell::{Cell, RefCell},

@@ -49,7 +49,8 @@ fn bytes_that_are_no_text_go_as_base64() {
 
 #[test]
 fn an_answer_is_measured_as_it_travels() {
-    // Quotes travel as two bytes: half of the limit is too long, and the same length of letters is not.
+    // Quotes travel as two bytes: half of the limit is too long, and the same length of letters is
+    // not.
     let half = LIMIT / 2 + 1000;
     assert_eq!(shaped(&answer("\"".repeat(half).as_bytes()), Form::V2)["statusCode"], 500);
     assert_eq!(shaped(&answer("x".repeat(half).as_bytes()), Form::V2)["statusCode"], 200);

@@ -1,5 +1,5 @@
-//! `requestContext.authorizer` and `requestContext.identity` → whom the front end has let in. Nothing of it comes from the client: API Gateway
-//! and Lambda write it.
+//! `requestContext.authorizer` and `requestContext.identity` → whom the front end has let in.
+//! Nothing of it comes from the client: API Gateway and Lambda write it.
 //!
 //! | front end | event | authorizer |
 //! |---|---|---|
@@ -10,8 +10,10 @@
 //! | REST API | `authorizer.principalId`, and what the function returned beside it | `lambda` |
 //! | REST API | `identity.userArn` | `iam` |
 //!
-//! Formats: [HTTP API](https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html),
-//! [REST API](https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-mapping-template-reference.html#context-variable-reference).
+//! Formats: [HTTP
+//! API](https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html),
+//! [REST
+//! API](https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-mapping-template-reference.html#context-variable-reference).
 
 use millrace_core::{
     Json,
@@ -52,7 +54,8 @@ fn object(members: &mut Map<String, Json>, name: &str) -> Option<Map<String, Jso
     }
 }
 
-/// A user or a role of AWS, without its keys and addresses. A REST API has other names than an HTTP API.
+/// A user or a role of AWS, without its keys and addresses. A REST API has other names than an HTTP
+/// API.
 fn iam(members: Map<String, Json>) -> Map<String, Json> {
     let named = members.into_iter().filter_map(|(name, value)| {
         let name = match name.as_str() {

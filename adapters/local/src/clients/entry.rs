@@ -52,8 +52,9 @@ impl Entry {
         self.merged("", false)
     }
 
-    /// The text of a file with the entry in it: everything else stays as it is, and so does the whole text where the entry is there
-    /// already. `replaces`: another server of that name is replaced.
+    /// The text of a file with the entry in it: everything else stays as it is, and so does the
+    /// whole text where the entry is there already. `replaces`: another server of that name is
+    /// replaced.
     ///
     /// # Errors
     /// The text cannot be read, or has another server of that name.
@@ -164,7 +165,8 @@ fn input(value: &Json) -> CstInputValue {
     }
 }
 
-/// The members that are in one and not in the other, or have other values. No value is named: it may be a key.
+/// The members that are in one and not in the other, or have other values. No value is named: it
+/// may be a key.
 fn differences(found: &Json, wanted: &Json) -> Vec<String> {
     let empty = Map::new();
     let (found, wanted) = (found.as_object().unwrap_or(&empty), wanted.as_object().unwrap_or(&empty));

@@ -1,4 +1,5 @@
-//! How clients reach an app of this machine: by the command that starts it, and by the key that its tools take.
+//! How clients reach an app of this machine: by the command that starts it, and by the key that its
+//! tools take.
 
 use std::{
     env,
@@ -27,7 +28,8 @@ pub(crate) fn server_name(name: &str) -> String {
     if name.is_empty() { "millrace".to_owned() } else { name.to_owned() }
 }
 
-/// The command that starts the app in `folder`: this program by its path, or the package where that is how this program came here.
+/// The command that starts the app in `folder`: this program by its path, or the package where that
+/// is how this program came here.
 ///
 /// # Errors
 /// A path is not known, or is not UTF-8.

@@ -1,4 +1,5 @@
-//! What `millrace call` answers a tool that asks: what the command line says, else what somebody at the terminal types.
+//! What `millrace call` answers a tool that asks: what the command line says, else what somebody at
+//! the terminal types.
 
 use std::io::{self, BufRead as _, IsTerminal as _};
 

@@ -201,7 +201,8 @@ fn fault_json(fault: &Fault) -> Json {
     })
 }
 
-/// `name=value` is text, which stage *validate* makes a number or whatever the input wants; `name:=json` is what it says.
+/// `name=value` is text, which stage *validate* makes a number or whatever the input wants;
+/// `name:=json` is what it says.
 fn inputs(app: &App, tool: &str, words: &[String]) -> CommandResult<Map<String, Json>> {
     let declared = app.tools.iter().find(|candidate| candidate.name == tool).map_or(&[][..], |tool| &tool.inputs);
     let mut inputs = Map::new();

@@ -1,4 +1,5 @@
-//! `--as`: the key of a caller that the tool's `auth.policy.keys` names, out of the variables of this machine.
+//! `--as`: the key of a caller that the tool's `auth.policy.keys` names, out of the variables of
+//! this machine.
 
 use millrace_core::{
     app::{App, Auth, EnvPart, EnvTemplate, ExpectedKey},

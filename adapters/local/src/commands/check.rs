@@ -195,7 +195,8 @@ impl Outcome<'_> {
     }
 }
 
-/// Writes what the statements return, where that is not what the file says; the number of tools in it.
+/// Writes what the statements return, where that is not what the file says; the number of tools in
+/// it.
 fn write_lock(arguments: &Check, report: &Report, described: BTreeMap<String, Vec<Column>>) -> CommandResult<usize> {
     let lock = Lock::of(&report.statements, described);
     let path = arguments.app.join(LOCK_FILE);
@@ -278,7 +279,8 @@ fn audit_tables(app: &App) -> Vec<&AuditTable> {
     tables
 }
 
-/// What a database says against the rows of an audit: its `INSERT` is explained, which writes nothing.
+/// What a database says against the rows of an audit: its `INSERT` is explained, which writes
+/// nothing.
 async fn rejected_audit(endpoint: &Endpoint, adapter: usize, insert: &str) -> Option<RejectedAudit> {
     let declared = endpoint.app().adapters.get(adapter)?;
     let (name, columns) = insert.strip_prefix("INSERT INTO ")?.split_once(" VALUES ")?.0.split_once(" (")?;

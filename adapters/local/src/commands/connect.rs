@@ -1,4 +1,5 @@
-//! `millrace connect`: what connects a client to an app, printed or written into the client's configuration.
+//! `millrace connect`: what connects a client to an app, printed or written into the client's
+//! configuration.
 
 use std::{
     env, fs,
@@ -108,7 +109,8 @@ impl Target {
     }
 }
 
-/// The address, if it is one that a client takes. The place where credentials could be is refused: they would be written down.
+/// The address, if it is one that a client takes. The place where credentials could be is refused:
+/// they would be written down.
 fn checked_url(url: &str, app: Option<&App>, notes: &mut Vec<String>) -> CommandResult<String> {
     let wrong = |what: &str| CommandError::Usage(format!("the value of `--url` {what}"));
     let Some(rest) = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")) else {
@@ -178,7 +180,8 @@ fn notes_on_start(folder: &Path, app: &App) -> Vec<String> {
     notes
 }
 
-/// The key that the client sends: what the command line says, or one for an app that has tools with keys.
+/// The key that the client sends: what the command line says, or one for an app that has tools with
+/// keys.
 fn key_of(arguments: &Connect, name: &str, app: Option<&App>) -> CommandResult<Option<Key>> {
     let is_variable = |text: &str| {
         text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')

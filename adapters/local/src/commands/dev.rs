@@ -170,7 +170,8 @@ impl Reloads {
     fn reload(&mut self, watch: &mut Watch, reloader: &Reloader, same_variables: bool) {
         let report = app::compile(&self.folder);
         watch.follow(&report.files);
-        // What was said stays said: output that goes to a file in the app's folder would be a change of its own, for ever.
+        // What was said stays said: output that goes to a file in the app's folder would be a
+        // change of its own, for ever.
         if report.app.is_none() && self.broken && report.diagnostics == self.said {
             return;
         }

@@ -1,8 +1,11 @@
-//! `millrace doctor`: looks at an MCP server as a client would, and says what is wrong, on which side, and what to change.
+//! `millrace doctor`: looks at an MCP server as a client would, and says what is wrong, on which
+//! side, and what to change.
 //!
-//! In goes a URL; out come facts and [findings](finding). [`wire`] sends requests within limits and looks at what every answer must be;
-//! [`handshake`], [`sign_in`], [`lists`] and [`call`] are the checks, in this order; [`tools`] are the rules for tools; [`report`] prints.
-//! Nothing that the server sends is trusted: neither that it ends nor that it is short, and it is shown without the user's credentials.
+//! In goes a URL; out come facts and [findings](finding). [`wire`] sends requests within limits and
+//! looks at what every answer must be; [`handshake`], [`sign_in`], [`lists`] and [`call`] are the
+//! checks, in this order; [`tools`] are the rules for tools; [`report`] prints. Nothing that the
+//! server sends is trusted: neither that it ends nor that it is short, and it is shown without the
+//! user's credentials.
 
 use std::{env, fs, time::Duration};
 

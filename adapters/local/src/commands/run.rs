@@ -12,7 +12,8 @@ use crate::{
 };
 
 pub(super) fn run(arguments: Run, log: &str) -> CommandResult {
-    // A client starts commands in any folder, and nothing relative to that one means anything to the app.
+    // A client starts commands in any folder, and nothing relative to that one means anything to
+    // the app.
     let folder = absolute(&arguments.app).map_err(CommandError::wrong)?;
     let BundledApp { app, .. } = app::load(&folder)?;
     let variables = RunKey::default().complete(&app, app::variables(&folder)?)?;

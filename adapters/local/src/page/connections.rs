@@ -1,4 +1,5 @@
-//! What the page says of clients: the lines that `millrace connect` prints, for the app that is served.
+//! What the page says of clients: the lines that `millrace connect` prints, for the app that is
+//! served.
 
 use std::path::Path;
 
@@ -15,7 +16,8 @@ use crate::clients::{
 /// What stands for the address, which only the browser knows.
 const URL: &str = "{{url}}";
 
-/// The clients. `folder` is the app's, where the page belongs to a person at this machine: clients can then start the app.
+/// The clients. `folder` is the app's, where the page belongs to a person at this machine: clients
+/// can then start the app.
 pub(super) fn connections(app: &App, folder: Option<&Path>) -> Json {
     let name = server_name(&app.name);
     let home = folder.and_then(|_| home());

@@ -1,7 +1,7 @@
 //! The socket between the supervisor and an isolate: single letters, some with files beside them.
 //!
-//! An isolate says one letter, [`SERVES`], each time that it serves what it was given. The end of the stream is the end of whoever held
-//! the other side.
+//! An isolate says one letter, [`SERVES`], each time that it serves what it was given. The end of
+//! the stream is the end of whoever held the other side.
 
 use std::{
     io::{self, IoSlice, IoSliceMut},
@@ -23,8 +23,8 @@ pub(super) const SERVES: &[u8] = b"s";
 /// What an isolate is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ControlMessage {
-    /// Start, with the listening socket or the one of lines, the board, the file of the last calls, the deployment, and the certificate
-    /// where there is one.
+    /// Start, with the listening socket or the one of lines, the board, the file of the last calls,
+    /// the deployment, and the certificate where there is one.
     Start,
     /// Serve another deployment, which is beside.
     Deploy,

@@ -1,6 +1,8 @@
-//! What is served, as a file in memory: the supervisor writes it once, every isolate reads it, also one that is started hours later.
+//! What is served, as a file in memory: the supervisor writes it once, every isolate reads it, also
+//! one that is started hours later.
 //!
-//! The bundle on disk may be another by then. The variables are in it, too, so the file has no name that others could open.
+//! The bundle on disk may be another by then. The variables are in it, too, so the file has no name
+//! that others could open.
 
 use std::{
     ffi::OsString,

@@ -1,7 +1,7 @@
 //! The process of one isolate: everything that it needs comes over its standard input, a socket.
 //!
-//! It ends when its supervisor says so, and at once when its supervisor is gone. Signals to end are the supervisor's, which a terminal or
-//! a service manager sends to all processes at once.
+//! It ends when its supervisor says so, and at once when its supervisor is gone. Signals to end are
+//! the supervisor's, which a terminal or a service manager sends to all processes at once.
 
 use std::{
     fs::File,
@@ -104,7 +104,8 @@ fn socket() -> io::Result<UnixStream> {
     io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from)
 }
 
-/// Does what the supervisor says, until it is gone, and the process with it: whatever the isolate does.
+/// Does what the supervisor says, until it is gone, and the process with it: whatever the isolate
+/// does.
 fn obey(socket: &UnixStream, makes: &HandlerFactory, tls: Option<&ServerTls>, orders: &mpsc::UnboundedSender<Order<EndpointAndPage>>) {
     while let Ok(Some((word, files))) = control::receive(socket.as_fd()) {
         let order = match (word, files.into_iter().next()) {

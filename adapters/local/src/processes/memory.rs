@@ -12,14 +12,16 @@ use crate::output::{CommandError, CommandResult};
 const MOST_MB: u64 = 1024;
 pub(super) const LEAST_MB: u64 = 128;
 
-/// What each isolate gets where nobody says: three quarters of what this process may have, shared, and no more than 1 GB.
+/// What each isolate gets where nobody says: three quarters of what this process may have, shared,
+/// and no more than 1 GB.
 pub(super) fn default_mb(isolates: usize) -> u64 {
     let share = |total_mb: u64| total_mb / 4 * 3 / isolates.max(1) as u64;
     available_mb().map_or(MOST_MB, share).clamp(LEAST_MB, MOST_MB)
 }
 
-/// Bounds what this process may have: its heap, and whatever else it may write to that no other process sees. Files that are mapped do not
-/// count, stacks count whole. Where the system knows no such limit, it says so at the level `debug`.
+/// Bounds what this process may have: its heap, and whatever else it may write to that no other
+/// process sees. Files that are mapped do not count, stacks count whole. Where the system knows no
+/// such limit, it says so at the level `debug`.
 ///
 /// # Errors
 /// The system refuses.
@@ -46,8 +48,9 @@ fn available_mb() -> Option<u64> {
     None
 }
 
-/// The limits in bytes of a process's control groups and of all above them, in either version. Within a container the path may be one of
-/// the machine outside, which is not there: then the top of what is mounted counts.
+/// The limits in bytes of a process's control groups and of all above them, in either version.
+/// Within a container the path may be one of the machine outside, which is not there: then the top
+/// of what is mounted counts.
 #[cfg(target_os = "linux")]
 fn limits<'a>(groups: &'a str, mounted: &'a Path) -> impl Iterator<Item = u64> + 'a {
     let folders = groups.lines().filter_map(move |line| {

@@ -1,12 +1,14 @@
 //! When an isolate counts as stuck.
 //!
-//! An isolate beats whenever its runtime gets a turn. It may be silent for long and be well: a statement of the embedded database holds it
-//! until that ends, or until the call's deadline. So an isolate is stuck
+//! An isolate beats whenever its runtime gets a turn. It may be silent for long and be well: a
+//! statement of the embedded database holds it until that ends, or until the call's deadline. So an
+//! isolate is stuck
 //!
 //! - that is silent, and the call that it works on should have ended [`OVERDUE`] ago; or
 //! - that works on no call and is silent for [`SILENT`].
 //!
-//! One that was silent without computing waits for the machine: for its turn, or for a disk. It gets [`PATIENCE`] instead.
+//! One that was silent without computing waits for the machine: for its turn, or for a disk. It
+//! gets [`PATIENCE`] instead.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -32,8 +34,8 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Looks at what an isolate says; `passed` is the time since the last look, `cpu` how much it has computed, where that is known.
-    /// Says why it must be ended.
+    /// Looks at what an isolate says; `passed` is the time since the last look, `cpu` how much it
+    /// has computed, where that is known. Says why it must be ended.
     pub(super) fn look(&mut self, reading: &BoardReading, passed: Duration, cpu: impl Fn() -> Option<Duration>) -> Option<String> {
         self.look_at(reading, passed, now_ms(), cpu)
     }
@@ -73,7 +75,8 @@ pub(super) fn cpu_time(pid: u32) -> Option<Duration> {
     // Linux counts in hundredths of a second here, whatever its own clock does.
     const TICKS: u64 = 100;
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is a name in brackets, which may hold anything; times of user and system are fields 14 and 15.
+    // The second field is a name in brackets, which may hold anything; times of user and system are
+    // fields 14 and 15.
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_ascii_whitespace().skip(11);
     let ticks = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
@@ -91,7 +94,8 @@ mod tests {
 
     use super::*;
 
-    /// Looks every 200 ms at an isolate that stopped to beat at 0 ms; gives when it was found stuck, in milliseconds.
+    /// Looks every 200 ms at an isolate that stopped to beat at 0 ms; gives when it was found
+    /// stuck, in milliseconds.
     fn found(deadline_ms: Option<u64>, computes: bool, passed: Duration) -> Option<u64> {
         let call = deadline_ms.map(|deadline_ms| LastCall { tool: "t".into(), request_id: "r".into(), deadline_ms });
         let mut watch = Watch::default();

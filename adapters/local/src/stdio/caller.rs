@@ -1,7 +1,9 @@
-//! What calls see as header fields: over HTTP they come with each request, here from the environment, for all calls.
+//! What calls see as header fields: over HTTP they come with each request, here from the
+//! environment, for all calls.
 //!
-//! `MILLRACE_HEADER_AUTHORIZATION` is `Authorization`, `MILLRACE_HEADER_X_API_KEY` is `X-API-Key`. Only variables of the process count, which
-//! whoever starts it has set, and not those of the app's `.env` file: an app does not say who calls it.
+//! `MILLRACE_HEADER_AUTHORIZATION` is `Authorization`, `MILLRACE_HEADER_X_API_KEY` is `X-API-Key`.
+//! Only variables of the process count, which whoever starts it has set, and not those of the app's
+//! `.env` file: an app does not say who calls it.
 
 use std::ffi::OsString;
 

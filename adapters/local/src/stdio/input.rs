@@ -1,4 +1,5 @@
-//! Lines out of standard input. One that is too long is not kept: what of it comes later is passed over.
+//! Lines out of standard input. One that is too long is not kept: what of it comes later is passed
+//! over.
 
 use std::io::{self, Read};
 

@@ -1,11 +1,13 @@
 //! Passes lines to an isolate and its messages back, and knows which lines wait for an answer.
 //!
-//! A thread reads standard input, another writes standard output; both block, since neither stream can be waited for in every case: it may be
-//! a file. Each line has a number, and is kept until the isolate says that it is over and its last message is written. So there are at most
-//! [`MOST_LINES`] lines at a time, and [`MOST_BYTES`] of them: a client that does not read its answers is not read from either.
+//! A thread reads standard input, another writes standard output; both block, since neither stream
+//! can be waited for in every case: it may be a file. Each line has a number, and is kept until the
+//! isolate says that it is over and its last message is written. So there are at most
+//! [`MOST_LINES`] lines at a time, and [`MOST_BYTES`] of them: a client that does not read its
+//! answers is not read from either.
 //!
-//! Where an isolate ends, what it was given and has not answered is answered here, with an error. It is not given to the next isolate: it may
-//! have been carried out.
+//! Where an isolate ends, what it was given and has not answered is answered here, with an error.
+//! It is not given to the next isolate: it may have been carried out.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -105,7 +107,8 @@ enum MessageSource {
 }
 
 impl Pump {
-    /// `body_limit` is the longest line in bytes; `grace` how long lines that are worked on may take when the client ends its input.
+    /// `body_limit` is the longest line in bytes; `grace` how long lines that are worked on may
+    /// take when the client ends its input.
     pub(super) fn new(streams: Streams, body_limit: u32, grace: Duration) -> Self {
         let Streams { input, output } = streams;
         Self {
@@ -146,7 +149,8 @@ impl Pump {
         self.changed.notify_all();
     }
 
-    /// Passes on what comes until the input ends or `stop` resolves, and until what is worked on then is answered.
+    /// Passes on what comes until the input ends or `stop` resolves, and until what is worked on
+    /// then is answered.
     ///
     /// # Errors
     /// A thread cannot be started.
@@ -229,7 +233,8 @@ impl Pump {
         self.close();
     }
 
-    /// Gives a line to the isolate, or to the batch of what it gets next, once there is room. `false` where no line is taken any more.
+    /// Gives a line to the isolate, or to the batch of what it gets next, once there is room.
+    /// `false` where no line is taken any more.
     fn take(&self, line: Line, batch: &mut LineBatch) -> bool {
         let mut state = self.state();
         let (isolate, sink) = loop {
@@ -320,7 +325,8 @@ impl Pump {
         }
     }
 
-    /// Writes, and gives the room of what is over to further lines. `false` where nobody reads any more.
+    /// Writes, and gives the room of what is over to further lines. `false` where nobody reads any
+    /// more.
     fn flush(&self, out: &mut Outgoing) -> bool {
         if !out.bytes.is_empty() {
             let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
@@ -456,7 +462,8 @@ impl LineBatch {
 }
 
 impl MessageSource {
-    /// Gives the messages that are there, and waits for the first of them. `false` where the isolate has ended.
+    /// Gives the messages that are there, and waits for the first of them. `false` where the
+    /// isolate has ended.
     fn next(&mut self, mut put: impl FnMut(FromIsolate)) -> bool {
         match self {
             Self::Channel(messages) => {

@@ -1,7 +1,8 @@
 //! Standard input and output, for messages and nothing else.
 //!
-//! On Unix both get other file descriptors: whoever writes to standard output by mistake, a library in C among them, writes to standard
-//! error, and nobody else takes a byte of the input. Elsewhere nothing in this process writes there but what is here.
+//! On Unix both get other file descriptors: whoever writes to standard output by mistake, a library
+//! in C among them, writes to standard error, and nobody else takes a byte of the input. Elsewhere
+//! nothing in this process writes there but what is here.
 
 use std::io::{self, Read, Write};
 #[cfg(unix)]

@@ -96,7 +96,8 @@ fn check_measures_what_a_model_reads() {
     assert!(!said.out.contains("`tools/list`") && !said.out.contains("longest"), "nobody asked for sizes: {}", said.out);
     let said = run(app.path(), &["check", "--sizes"]);
     assert!(!said.out.contains("token"), "limits count bytes: {}", said.out);
-    // Twice `[{"id":-9223372036854775808,"name":"01234567890123456789"},…]`, and `{"affected_rows":18446744073709551615}`.
+    // Twice `[{"id":-9223372036854775808,"name":"01234567890123456789"},…]`, and
+    // `{"affected_rows":18446744073709551615}`.
     let of = |tool: &str| format!("app/tools/{tool}/config.yaml");
     for (tool, bytes) in [("few", 2 * (2 * 57 + 3)), ("rename", 38)] {
         let line = format!("  {tool:8}  {bytes:>8}  {}\n", of(tool));
@@ -104,7 +105,8 @@ fn check_measures_what_a_model_reads() {
     }
     let open = format!("  get-item     50000  {}  `limits.output`: it has neither `returns` nor `output`\n", of("get-item"));
     assert!(said.out.contains(&open), "{}", said.out);
-    // A list has the output schema wrapped for those who know no other structured content than objects.
+    // A list has the output schema wrapped for those who know no other structured content than
+    // objects.
     assert!(said.out.contains("`tools/list`: ") && said.out.contains("; before 2026-07-28: "), "{}", said.out);
 
     let root = fs::read_to_string(app.path().join("millrace.yaml")).unwrap();
@@ -416,7 +418,8 @@ fn a_tool_that_asks_is_answered_on_the_command_line() {
     served.wait_for("needs the variable `MILLRACE_STATE_KEY`, and that is not set");
 }
 
-/// What a build says for a host whose runtime is not looked at: the files of another folder stand in for it.
+/// What a build says for a host whose runtime is not looked at: the files of another folder stand
+/// in for it.
 fn built(app: &App, arguments: &[&str]) -> String {
     let fake = tempfile::tempdir().unwrap();
     for name in ["index_bg.wasm", "bootstrap"] {
@@ -465,7 +468,8 @@ fn a_second_target_leaves_nothing_of_the_first_and_packs_nothing_in_silence() {
     expected.sort_unstable();
     assert_eq!(files_of(&app, "dist"), expected);
 
-    // With the app elsewhere, and a file of the author's own, the command is one for where the build was started.
+    // With the app elsewhere, and a file of the author's own, the command is one for where the
+    // build was started.
     app.write("wrangler.toml", "name = \"x\"\nd1_databases = [{ binding = \"DB\" }]\n");
     let said = built(&app, &[&app.path().display().to_string(), "--target", "worker"]);
     let (config, file) = (app.path().join("wrangler.toml"), app.path().join("app/adapters/main.sql"));

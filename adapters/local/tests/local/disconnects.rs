@@ -1,4 +1,5 @@
-//! Clients that disconnect before their answer: their calls are cancelled, and those that observe the end of a call are told.
+//! Clients that disconnect before their answer: their calls are cancelled, and those that observe
+//! the end of a call are told.
 
 use std::{
     io::{Read as _, Write as _},

@@ -16,7 +16,8 @@ use crate::support::{App, ServerProcess, answer, app, binary, call, post, run};
 /// What ends a test that would hang.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A seed that never ends: it is the operator's own text, which no deadline bounds, and holds the isolate that opens the database.
+/// A seed that never ends: it is the operator's own text, which no deadline bounds, and holds the
+/// isolate that opens the database.
 const ENDLESS: &str = "CREATE TABLE t AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c;\n";
 
 /// The small app with tools that hold an isolate for good.
@@ -223,7 +224,8 @@ fn a_signal_lets_calls_in_flight_finish_and_ends_every_isolate() {
     until("an isolate outlives the server", || isolates.iter().all(|pid| !lives(*pid)));
 }
 
-/// The small app with tools that take their time: one answers at once what it has, one when it is done, one takes very long.
+/// The small app with tools that take their time: one answers at once what it has, one when it is
+/// done, one takes very long.
 fn patient_app() -> App {
     let app = app();
     for (name, body) in [

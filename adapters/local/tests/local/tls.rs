@@ -24,7 +24,8 @@ fn built() -> App {
     app
 }
 
-/// Writes a new certificate for this machine and its key into a folder, and gives whom a client has to trust.
+/// Writes a new certificate for this machine and its key into a folder, and gives whom a client has
+/// to trust.
 fn certificate(folder: &Path) -> RootCertStore {
     let CertifiedKey { cert, signing_key } = generate_simple_self_signed(["localhost".to_owned(), "127.0.0.1".to_owned()]).unwrap();
     fs::create_dir_all(folder).unwrap();
@@ -111,7 +112,8 @@ fn a_certificate_makes_it_https_in_processes_and_in_threads() {
     }
 }
 
-/// Puts a folder in the place of another as Kubernetes does: the files are links through `..data`, which is exchanged.
+/// Puts a folder in the place of another as Kubernetes does: the files are links through `..data`,
+/// which is exchanged.
 fn exchange(volume: &Path, folder: &str) {
     drop(fs::remove_file(volume.join("..next")));
     symlink(folder, volume.join("..next")).unwrap();

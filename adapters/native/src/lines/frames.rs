@@ -1,6 +1,8 @@
-//! Lines and messages as bytes between two processes: a length, a letter, the number of a line, the content.
+//! Lines and messages as bytes between two processes: a length, a letter, the number of a line, the
+//! content.
 //!
-//! The numbers are 32 bits each, little endian. Both ends are the same program, so that nothing else is read than what was written here.
+//! The numbers are 32 bits each, little endian. Both ends are the same program, so that nothing
+//! else is read than what was written here.
 
 use std::io;
 

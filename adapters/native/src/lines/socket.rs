@@ -34,7 +34,8 @@ use crate::{board::BoardSlot, http::MakeHandler, isolate::Order, listener::raise
 /// How long the last messages may take to be written when the isolate ends.
 const LAST: Duration = Duration::from_secs(1);
 
-/// The life of an isolate behind a socket, which ends with it. Has to be called on its thread, and resolves when it has ended.
+/// The life of an isolate behind a socket, which ends with it. Has to be called on its thread, and
+/// resolves when it has ended.
 ///
 /// # Errors
 /// The operating system does not let the socket be waited for.

@@ -26,7 +26,8 @@ use subtle::ConstantTimeEq as _;
 
 use super::operation::{Computed, DATA, Failed, MAX_MODULUS_BITS, OPERATION, Operation, check_modulus, not_supported};
 
-/// What stands before the 32 bytes of a private key of Ed25519 in PKCS #8, and of a public one in SPKI.
+/// What stands before the 32 bytes of a private key of Ed25519 in PKCS #8, and of a public one in
+/// SPKI.
 const ED25519_PKCS8: [u8; 16] = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
 const ED25519_SPKI: [u8; 12] = [0x30, 0x2a, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 3, 0x21, 0];
 /// More than any modulus leaves room for.
@@ -358,7 +359,8 @@ fn salt_length(asked: &Operation) -> Result<usize, Failed> {
     if length > MAX_SALT_BYTES { Err(OPERATION) } else { usize::try_from(length).map_err(operation) }
 }
 
-/// A hash as the number that a curve signs: one that is shorter than the curve's numbers has zeros before it.
+/// A hash as the number that a curve signs: one that is shorter than the curve's numbers has zeros
+/// before it.
 fn widened(hash: &[u8], length: usize) -> Vec<u8> {
     let mut wide = vec![0; length.saturating_sub(hash.len())];
     wide.extend_from_slice(hash);

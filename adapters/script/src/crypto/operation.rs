@@ -8,7 +8,8 @@ const MAX_ITERATIONS: u64 = 100_000;
 const MAX_DERIVED_BYTES: u64 = 1024;
 /// The longest modulus of RSA, in bits.
 pub(super) const MAX_MODULUS_BITS: usize = 4096;
-/// The longest key of RSA as PKCS #8, with some room: one of 4096 bits has 2,375 bytes. What is longer is not even read.
+/// The longest key of RSA as PKCS #8, with some room: one of 4096 bits has 2,375 bytes. What is
+/// longer is not even read.
 const MAX_RSA_KEY_BYTES: usize = 3072;
 /// What a block of a derived key has, at the least.
 const BLOCK_BYTES: u64 = 20;
@@ -24,7 +25,8 @@ pub(crate) struct Operation {
 /// What comes of it: a value, and bytes.
 pub(crate) type Computed = (Json, Option<Vec<u8>>);
 
-/// Why nothing comes of it: the name of a `DOMException`, and what is to be said beside it. Nothing of a key is in it.
+/// Why nothing comes of it: the name of a `DOMException`, and what is to be said beside it. Nothing
+/// of a key is in it.
 pub(crate) struct Failed {
     pub(super) name: &'static str,
     pub(super) reason: Option<String>,
@@ -90,7 +92,8 @@ impl Operation {
                 _ => 150_000_000,
             },
             (_, "RSASSA-PKCS1-v1_5" | "RSA-PSS" | "RSA-OAEP") => {
-                // What is written of a private key is as long as four and a half moduli, and twice the length takes eight times the work.
+                // What is written of a private key is as long as four and a half moduli, and twice
+                // the length takes eight times the work.
                 let is_jwk = self.text("format") == "jwk";
                 let length = if is_jwk { 2_400 } else { self.part(0).len().min(MAX_RSA_KEY_BYTES) as u64 };
                 if is_public { 20_000 + length * 100 } else { 2_000 + length.pow(3) / 4_500 }

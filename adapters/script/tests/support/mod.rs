@@ -26,7 +26,8 @@ use millrace_script::Engine;
 
 pub type Progress = (f64, Option<f64>, Option<String>);
 
-/// Time stands still, except that a sleep takes as long as it says and each look at the clock takes `tick_ms`.
+/// Time stands still, except that a sleep takes as long as it says and each look at the clock takes
+/// `tick_ms`.
 #[derive(Default)]
 pub struct Host {
     pub now_ms: std::rc::Rc<Cell<u64>>,

@@ -1,6 +1,7 @@
 //! Patterns of keys and channels, as rules of Redis have them.
 
-/// Whether all that matches a pattern matches another, too. Patterns are those that this module writes.
+/// Whether all that matches a pattern matches another, too. Patterns are those that this module
+/// writes.
 pub(super) fn covers(wide: &str, narrow: &str) -> bool {
     let (wide, narrow) = (tokens(wide), tokens(narrow));
     // `reached[at]`: what was seen of the wide one matches the first `at` of the narrow one.
@@ -36,8 +37,8 @@ fn tokens(pattern: &str) -> Vec<&str> {
     tokens
 }
 
-/// Adds text to a pattern that matches it. Rules are cut at spaces, quotes have a meaning in them, and a `)` ends a selector: such a character
-/// is any other, too, so that `false` is returned.
+/// Adds text to a pattern that matches it. Rules are cut at spaces, quotes have a meaning in them,
+/// and a `)` ends a selector: such a character is any other, too, so that `false` is returned.
 pub(in crate::grants) fn push_text(pattern: &mut String, text: &str) -> bool {
     let mut is_exact = true;
     for character in text.chars() {

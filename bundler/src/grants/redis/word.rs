@@ -95,7 +95,8 @@ pub(super) fn words<'s>(statement: &'s Statement, inputs: &[Input], variable: &d
     statement.parts.iter().map(word).collect()
 }
 
-/// The patterns of an input's values, where its `enum` lists them all; those of its elements, for a list.
+/// The patterns of an input's values, where its `enum` lists them all; those of its elements, for a
+/// list.
 fn values(source: &Source, inputs: &[Input], of_elements: bool) -> Option<Vec<String>> {
     let mut path = source.path.iter();
     let first = path.next().filter(|_| source.root == Root::Inputs)?;

@@ -25,7 +25,8 @@ impl Lowering<'_> {
         Some(Part::BindEach { source: value.source.clone(), kind, empty })
     }
 
-    /// Whether only the call knows whether this is a list, `IN ({{ ctx.ids }})`; a single value is a list of one.
+    /// Whether only the call knows whether this is a list, `IN ({{ ctx.ids }})`; a single value is
+    /// a list of one.
     pub(super) fn may_be_list(&self, token: usize, value: &Value<'_>) -> bool {
         matches!(value.kind, None | Some(InputKind::Json)) && self.is_alone_after(token, &["IN"])
     }
@@ -63,7 +64,8 @@ impl Lowering<'_> {
             && self.tokens.is_word(before.and_then(|open| self.tokens.before(open)), "IN")
     }
 
-    /// Whether PostgreSQL takes an array of its own here: `ANY({{ inputs.ids }})`, `{{ inputs.ids }}::int[]`, `tags && {{ inputs.tags }}`.
+    /// Whether PostgreSQL takes an array of its own here: `ANY({{ inputs.ids }})`,
+    /// `{{ inputs.ids }}::int[]`, `tags && {{ inputs.tags }}`.
     pub(super) fn takes_array(&self, token: usize) -> bool {
         let colons = self.tokens.after(token).filter(|&at| self.tokens.text(at) == "::");
         let mut last = colons.and_then(|colons| self.tokens.after(colons));
@@ -95,7 +97,8 @@ impl Lowering<'_> {
             || sign(after) && sign(after.and_then(|at| self.tokens.after(at)))
     }
 
-    /// `ANY({{ inputs.ids }}::int[])` is covered by its cast; this is `CAST({{ inputs.ids }} AS int[])`.
+    /// `ANY({{ inputs.ids }}::int[])` is covered by its cast; this is
+    /// `CAST({{ inputs.ids }} AS int[])`.
     fn takes_any_array(&self, token: usize) -> bool {
         let open = self.tokens.before(token);
         let r#as = self.tokens.after(token);
@@ -174,7 +177,8 @@ impl Lowering<'_> {
         whole && self.tokens.opening(token).is_some_and(|opening| self.tokens.is_any_word(self.tokens.before(opening), OF_ANY_TYPE))
     }
 
-    /// Says that a text is a value where its author may have meant a column: with values as text it would have been one.
+    /// Says that a text is a value where its author may have meant a column: with values as text it
+    /// would have been one.
     pub(super) fn warn_of_names(&mut self, token: usize, slot: &Slot) {
         let (before, after) = (self.tokens.before(token), self.tokens.after(token));
         let starts = self.tokens.is_any_word(before, &["SELECT", "DISTINCT"]);
@@ -203,7 +207,8 @@ impl Lowering<'_> {
         self.done.warnings.push(warning(slot.place.clone(), message, help));
     }
 
-    /// Says that a variable is one value where its author may have meant more than one, or a condition.
+    /// Says that a variable is one value where its author may have meant more than one, or a
+    /// condition.
     pub(super) fn warn_of_text(&mut self, token: usize, name: &str, slot: &Slot) {
         let (before, after) = (self.tokens.before(token), self.tokens.after(token));
         let begins = self.tokens.is_any_word(before, &["WHERE", "AND", "OR", "ON", "HAVING", "NOT"]);

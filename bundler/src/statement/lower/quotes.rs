@@ -151,7 +151,8 @@ impl Lowering<'_> {
         Some(ComposedLiteral { bind, slot, list, kind })
     }
 
-    /// A value inside a JSON document or an array that is written as text can change that document, though not the statement.
+    /// A value inside a JSON document or an array that is written as text can change that document,
+    /// though not the statement.
     fn warn_of_documents(&mut self, pieces: &[Piece], slot: &Slot) {
         let [Piece::Text(text), ..] = pieces else { return };
         let takes_callers = pieces.iter().any(|piece| matches!(piece, Piece::Source(_)));
@@ -169,7 +170,8 @@ impl Lowering<'_> {
         ));
     }
 
-    /// What stands before a literal and is part of it: `DATE '…'`, `_binary'…'`. Takes those words back out. `None`: refused.
+    /// What stands before a literal and is part of it: `DATE '…'`, `_binary'…'`. Takes those words
+    /// back out. `None`: refused.
     fn introduction(&mut self, token: usize, slot: &Slot) -> Option<LiteralPrefix> {
         let before = self.tokens.before(token);
         let (Some(before), Some(word)) = (before, self.tokens.word(before)) else { return Some(LiteralPrefix::Not) };
@@ -203,7 +205,8 @@ impl Lowering<'_> {
         Some(LiteralPrefix::Cast(if cast == "INTERVAL" { self.interval(token) } else { cast.to_owned() }))
     }
 
-    /// The type of an interval with the fields that stand after its literal: `INTERVAL '…' DAY TO SECOND`.
+    /// The type of an interval with the fields that stand after its literal:
+    /// `INTERVAL '…' DAY TO SECOND`.
     fn interval(&mut self, token: usize) -> String {
         let mut cast = "INTERVAL".to_owned();
         let mut last = token;

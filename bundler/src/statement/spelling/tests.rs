@@ -79,7 +79,8 @@ fn what_is_shown_is_read_as_it_was_meant() {
         for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::MySql, Dialect::ClickHouse] {
             let Ok(all) = dialect.lex(&text) else { continue };
             let shown = all_shown(&text, dialect);
-            // The same tokens again, blanks and comments aside; a literal may have taken in what continues it.
+            // The same tokens again, blanks and comments aside; a literal may have taken in what
+            // continues it.
             let again = match dialect.lex(&shown) {
                 Ok(again) => again,
                 // The parser knows no backslash in a name, so the text is not judged.

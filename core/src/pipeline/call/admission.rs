@@ -1,7 +1,8 @@
-//! Who asks, where no tool is called: for the app as a whole, for a prompt or a resource with `require_scope`, and for a list of what can be
-//! called.
+//! Who asks, where no tool is called: for the app as a whole, for a prompt or a resource with
+//! `require_scope`, and for a list of what can be called.
 //!
-//! The plugin runs as in stage *authenticate*, with the limits of a tool that has it, and is told of no tool.
+//! The plugin runs as in stage *authenticate*, with the limits of a tool that has it, and is told
+//! of no tool.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -56,7 +57,8 @@ impl Pipeline {
         })
     }
 
-    /// The principal that an `auth` finds. What is not the caller's fault is logged. `like` is a tool that has this `auth`.
+    /// The principal that an `auth` finds. What is not the caller's fault is logged. `like` is a
+    /// tool that has this `auth`.
     ///
     /// # Errors
     /// It refuses the caller, or cannot tell.
@@ -90,7 +92,8 @@ impl Pipeline {
         of_tools().chain(of_features)
     }
 
-    /// Whether a request that calls nothing with an `auth` of its own needs a look at its caller before it is answered.
+    /// Whether a request that calls nothing with an `auth` of its own needs a look at its caller
+    /// before it is answered.
     #[must_use]
     pub fn asks_at_the_entrance(&self, headers: &Headers) -> bool {
         self.app.authorization.sign_in == SignIn::Required
@@ -106,7 +109,8 @@ impl Pipeline {
 }
 
 impl<'a> Callable<'a> {
-    /// Lets a caller into the app, or not: one of its plugins has to know it. Nobody is refused at what is open because no plugin could tell.
+    /// Lets a caller into the app, or not: one of its plugins has to know it. Nobody is refused at
+    /// what is open because no plugin could tell.
     ///
     /// # Errors
     /// That of the plugin which says most about the caller, with the scopes of the whole app.

@@ -16,7 +16,8 @@ pub(in crate::pipeline) enum CallEnd {
 pub(in crate::pipeline) enum CallFailure {
     /// By a fault.
     Fault(Box<Fault>),
-    /// A script returned `error()`, `required()` or `toolError()`, or the user declined: a value, hence a result in both styles.
+    /// A script returned `error()`, `required()` or `toolError()`, or the user declined: a value,
+    /// hence a result in both styles.
     Reply(Box<Fault>),
 }
 

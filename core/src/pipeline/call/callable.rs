@@ -1,9 +1,10 @@
 //! What a caller can call, as far as that is known without calling it: `tools.visible: callable`.
 //!
-//! Each distinct `auth` is asked once. Then the scopes of `require_scope` decide, and the conditions of `require` that look at nothing but
-//! the principal. What only a script of the middleware or the inputs can tell is taken to be allowed: a list is no lock. A caller without
-//! credentials sees what signing in may open: else nothing would ever ask it to. Only what a protected skill contains is shown to nobody
-//! before that.
+//! Each distinct `auth` is asked once. Then the scopes of `require_scope` decide, and the
+//! conditions of `require` that look at nothing but the principal. What only a script of the
+//! middleware or the inputs can tell is taken to be allowed: a list is no lock. A caller without
+//! credentials sees what signing in may open: else nothing would ever ask it to. Only what a
+//! protected skill contains is shown to nobody before that.
 
 use alloc::{rc::Rc, vec::Vec};
 use core::cell::RefCell;
@@ -85,7 +86,8 @@ impl<'a> Callable<'a> {
         }
     }
 
-    /// Whether the caller can read a resource of fixed content with the credentials that it sent, and not only once it has signed in.
+    /// Whether the caller can read a resource of fixed content with the credentials that it sent,
+    /// and not only once it has signed in.
     pub async fn can_read_now(&self, resource: &'a Resource) -> bool {
         match &resource.scopes {
             Some(required) => self.is_granted(required).await,

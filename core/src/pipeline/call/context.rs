@@ -1,7 +1,9 @@
-//! What is in `ctx`: `{ auth?, request: { id, headers, protocol, capabilities }, env }`, and what the app's `context` and its middleware add.
+//! What is in `ctx`: `{ auth?, request: { id, headers, protocol, capabilities }, env }`, and what
+//! the app's `context` and its middleware add.
 //!
-//! Only the listed variables and secrets that there are stand in `env`, and only the listed header fields that were sent in `request.headers`. A tool
-//! without scripts and without a placeholder that names `ctx` has none.
+//! Only the listed variables and secrets that there are stand in `env`, and only the listed header
+//! fields that were sent in `request.headers`. A tool without scripts and without a placeholder
+//! that names `ctx` has none.
 
 use alloc::string::String;
 
@@ -13,7 +15,8 @@ use crate::{
     app::{PROTOTYPE_NAMES, RESERVED_NAMES},
 };
 
-/// What scripts and placeholders see of a call. A stage that adds to it leaves a new one to those after it.
+/// What scripts and placeholders see of a call. A stage that adds to it leaves a new one to those
+/// after it.
 pub(in crate::pipeline) struct Context(Json);
 
 impl Context {

@@ -1,4 +1,5 @@
-//! What a call may ask its caller, and what was answered: data that stages share. [`rounds`](crate::pipeline::rounds) works with it.
+//! What a call may ask its caller, and what was answered: data that stages share.
+//! [`rounds`](crate::pipeline::rounds) works with it.
 
 use alloc::{string::String, vec::Vec};
 use core::cell::Cell;
@@ -41,6 +42,7 @@ pub(in crate::pipeline) struct Dialogue {
     pub(in crate::pipeline) answers: Map<String, Json>,
     /// The digest of the state, where it brings an answer that no earlier round had.
     pub(in crate::pipeline) answered: Option<[u8; 32]>,
-    /// Whether the call is a further round of one that was counted, once that is known: the state has not been used before.
+    /// Whether the call is a further round of one that was counted, once that is known: the state
+    /// has not been used before.
     pub(in crate::pipeline) is_next_round: Cell<Option<bool>>,
 }

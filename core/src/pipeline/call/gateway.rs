@@ -1,5 +1,6 @@
-//! `execute {tool, arguments}`: the gateway to tools that `tools/list` need not name. It stands before stage 1: the call becomes a call
-//! of the tool that it names, and everything after is as if the caller had called that one, authentication included.
+//! `execute {tool, arguments}`: the gateway to tools that `tools/list` need not name. It stands
+//! before stage 1: the call becomes a call of the tool that it names, and everything after is as if
+//! the caller had called that one, authentication included.
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 use core::mem;
@@ -25,7 +26,8 @@ const MOST_NEAR: usize = 3;
 /// The call that is meant: the same one, or that of the tool which `execute` names.
 ///
 /// # Errors
-/// `VALIDATION_ERROR` of `execute` itself, and `TOOL_NOT_FOUND` with the names that are near, as far as the caller may call them.
+/// `VALIDATION_ERROR` of `execute` itself, and `TOOL_NOT_FOUND` with the names that are near, as
+/// far as the caller may call them.
 pub(in crate::pipeline) async fn forward<'a>(
     pipeline: &'a Pipeline,
     mut call: Call<'a>,
@@ -72,7 +74,8 @@ async fn unknown(pipeline: &Pipeline, call: &Call<'_>, name: &str) -> Box<Fault>
     Box::new(fault)
 }
 
-/// The names like this one, nearest first, of tools that the caller may call as far as can be known.
+/// The names like this one, nearest first, of tools that the caller may call as far as can be
+/// known.
 async fn near(pipeline: &Pipeline, call: &Call<'_>, name: &str) -> Vec<String> {
     let wanted: Vec<char> = name.chars().take(MOST_COMPARED).flat_map(char::to_lowercase).collect();
     let callable = pipeline.app.authorization.lists_callable.then(|| pipeline.callable(call.caller()));
@@ -88,7 +91,8 @@ async fn near(pipeline: &Pipeline, call: &Call<'_>, name: &str) -> Vec<String> {
     near.into_iter().take(MOST_NEAR).map(|(_, name)| name.into()).collect()
 }
 
-/// Whether the gateway shows a tool to a caller; `None` where only a script can tell, and is not asked.
+/// Whether the gateway shows a tool to a caller; `None` where only a script can tell, and is not
+/// asked.
 pub(in crate::pipeline) async fn is_shown<'a>(
     pipeline: &Pipeline,
     callable: Option<&Callable<'a>>,

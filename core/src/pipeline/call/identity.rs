@@ -1,7 +1,8 @@
 //! Who a caller is, and what tells it from others.
 //!
-//! A principal is what a script plugin returned, once all of it was understood: what is not is refused, and nothing is dropped in silence.
-//! The cache, sealed states and whatever else separates callers do so by one value, the [`Identity`]: the digest of the whole principal.
+//! A principal is what a script plugin returned, once all of it was understood: what is not is
+//! refused, and nothing is dropped in silence. The cache, sealed states and whatever else separates
+//! callers do so by one value, the [`Identity`]: the digest of the whole principal.
 
 use alloc::{borrow::ToOwned as _, format, string::String, vec::Vec};
 
@@ -19,7 +20,8 @@ const MOST_INTEGER: u64 = (1 << 53) - 1;
 pub(in crate::pipeline) struct Identity([u8; 32]);
 
 impl Identity {
-    /// The digest of a principal: of every member, whatever their order. A caller that nobody named is like no principal.
+    /// The digest of a principal: of every member, whatever their order. A caller that nobody named
+    /// is like no principal.
     pub(in crate::pipeline) fn of(principal: Option<&Json>) -> Self {
         let mut text = Vec::new();
         match principal {
@@ -37,7 +39,8 @@ impl Identity {
     }
 }
 
-/// A value as bytes that do not depend on the order of members. Values of different types are never the same bytes.
+/// A value as bytes that do not depend on the order of members. Values of different types are never
+/// the same bytes.
 pub(in crate::pipeline) fn canonical(value: &Json, out: &mut Vec<u8>) {
     match value {
         Json::Array(elements) => {
@@ -64,8 +67,9 @@ pub(in crate::pipeline) fn canonical(value: &Json, out: &mut Vec<u8>) {
     }
 }
 
-/// A principal with exactly the members that statements and scripts may rely on: `{subject, scopes, roles, claims, plugin}`. Members of
-/// other names are claims, which name nobody by themselves: [`is_nobody`].
+/// A principal with exactly the members that statements and scripts may rely on:
+/// `{subject, scopes, roles, claims, plugin}`. Members of other names are claims, which name nobody
+/// by themselves: [`is_nobody`].
 ///
 /// | member | may be |
 /// |---|---|
@@ -101,8 +105,9 @@ pub(in crate::pipeline) fn principal(mut members: Map<String, Json>, plugin: &st
     Ok(json!({ "subject": subject, "scopes": scopes, "roles": roles, "claims": claims, "plugin": plugin }))
 }
 
-/// Whether what a plugin returned names nobody: it has neither a `subject` nor anything in `claims` that is not null. Members of other names do
-/// not count, although they become claims beside these: `{ error: "…" }` and `{ status: 401 }` say that somebody is not let in.
+/// Whether what a plugin returned names nobody: it has neither a `subject` nor anything in `claims`
+/// that is not null. Members of other names do not count, although they become claims beside these:
+/// `{ error: "…" }` and `{ status: 401 }` say that somebody is not let in.
 pub(in crate::pipeline) fn is_nobody(members: &Map<String, Json>) -> bool {
     let claims = members.get("claims").and_then(Json::as_object);
     members.get("subject").is_none_or(Json::is_null) && claims.is_none_or(|claims| claims.values().all(Json::is_null))

@@ -11,7 +11,8 @@ use crate::{app::Tool, hidden::repeated};
 /// The most characters of an unknown name that are repeated.
 const SHOWN_CHARACTERS: usize = 64;
 
-/// The tools by name. Built once from a trusted bundle: no caller can add a name, so a fast hash does.
+/// The tools by name. Built once from a trusted bundle: no caller can add a name, so a fast hash
+/// does.
 pub(in crate::pipeline) struct Names(HashTable<u32>);
 
 impl Names {
@@ -32,7 +33,8 @@ impl Names {
     }
 }
 
-/// A name as it may be repeated to its sender and to a log: cut, and without control characters, hidden ones and mark-up.
+/// A name as it may be repeated to its sender and to a log: cut, and without control characters,
+/// hidden ones and mark-up.
 pub(in crate::pipeline) fn shown(name: &str) -> Cow<'_, str> {
     repeated(name, SHOWN_CHARACTERS)
 }

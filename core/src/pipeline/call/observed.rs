@@ -7,7 +7,8 @@ use core::{
 
 use crate::ports::{Observer, RunningCall};
 
-/// Does the work of a call. Where nobody observes, that costs a comparison each time the call goes on.
+/// Does the work of a call. Where nobody observes, that costs a comparison each time the call goes
+/// on.
 pub(in crate::pipeline) async fn observed<T>(observer: Option<&dyn Observer>, call: RunningCall<'_>, work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     poll_fn(|context| {

@@ -1,4 +1,5 @@
-//! What of a call's changes is still to be noted, and to be told to others: see [`sync`](crate::pipeline::stages::sync).
+//! What of a call's changes is still to be noted, and to be told to others: see
+//! [`sync`](crate::pipeline::stages::sync).
 
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};

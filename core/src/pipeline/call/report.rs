@@ -1,5 +1,6 @@
-//! What is told of a call while it goes on and when it is over: to the port [`Observer`](crate::ports::Observer), and to the log, which
-//! gets one line for each finished call.
+//! What is told of a call while it goes on and when it is over: to the port
+//! [`Observer`](crate::ports::Observer), and to the log, which gets one line for each finished
+//! call.
 
 use alloc::boxed::Box;
 use core::{cell::Cell, future::Future};

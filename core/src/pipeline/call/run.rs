@@ -42,7 +42,8 @@ pub(in crate::pipeline) const TARGET: &str = "millrace::pipeline";
 pub(in crate::pipeline) const CHECK_FIRST: &str =
     "Check first whether the change was made, which is not known; if it was not, calling the tool again later may help.";
 
-/// What to do after a failure of a tool that writes, and that never does so twice for the same call.
+/// What to do after a failure of a tool that writes, and that never does so twice for the same
+/// call.
 pub(in crate::pipeline) const SAFE_TO_REPEAT: &str =
     "Calling the tool again with the same inputs is safe: a change that was made is not made a second time.";
 
@@ -86,15 +87,18 @@ pub(in crate::pipeline) struct Run<'a> {
     pub(in crate::pipeline) requests: Cell<u32>,
     /// What the call's scripts share.
     pub(in crate::pipeline) store: CallStore,
-    /// What makes the call the same as another one; `None` for a tool without `idempotency`, and before stage *guard*.
+    /// What makes the call the same as another one; `None` for a tool without `idempotency`, and
+    /// before stage *guard*.
     pub(in crate::pipeline) once: Option<CallKey>,
     /// Whether the answer is an earlier call's.
     pub(in crate::pipeline) replayed: Cell<bool>,
-    /// How many rows were read where the database has more of them, and the tool has the rest left out.
+    /// How many rows were read where the database has more of them, and the tool has the rest left
+    /// out.
     pub(in crate::pipeline) truncated: Cell<Option<usize>>,
     /// How many HTTP requests that may have changed something the call's scripts have sent.
     pub(in crate::pipeline) unsafe_requests: Cell<u32>,
-    /// How many times the call's scripts have used `ctx.cache`, and how many bytes they have put there.
+    /// How many times the call's scripts have used `ctx.cache`, and how many bytes they have put
+    /// there.
     pub(in crate::pipeline) cache_uses: Cell<(u32, usize)>,
     /// A plugin finds out who is calling.
     pub(in crate::pipeline) asks_who_calls: Cell<bool>,
@@ -102,7 +106,8 @@ pub(in crate::pipeline) struct Run<'a> {
     pub(in crate::pipeline) report: &'a CallReport,
     /// What the call has changed so far.
     pub(in crate::pipeline) change: Cell<Change>,
-    /// How many statements that may change something were sent and have no answer that says whether they did.
+    /// How many statements that may change something were sent and have no answer that says whether
+    /// they did.
     pub(in crate::pipeline) unanswered_writes: Cell<u32>,
     /// How many steps the conditions of the presenter may still make, all together.
     pub(in crate::pipeline) steps_left: Cell<usize>,
@@ -112,7 +117,8 @@ pub(in crate::pipeline) struct Run<'a> {
     pub(in crate::pipeline) secrets: OnceCell<CallSecrets>,
 }
 
-/// What stage *execute* does: the tool's [`Execute`], apart from the gateway, whose calls are another tool's by then.
+/// What stage *execute* does: the tool's [`Execute`], apart from the gateway, whose calls are
+/// another tool's by then.
 #[derive(Clone, Copy)]
 pub(in crate::pipeline) enum Work<'a> {
     /// Statements, in a transaction if there are several.
@@ -141,8 +147,9 @@ impl<'a> Work<'a> {
     }
 }
 
-/// A question to a connector. Given up, it is told of as one that was answered so: out of time where the call is, and else as cancelled, because
-/// the caller went away or a script waited for something else, as with `Promise.race`.
+/// A question to a connector. Given up, it is told of as one that was answered so: out of time
+/// where the call is, and else as cancelled, because the caller went away or a script waited for
+/// something else, as with `Promise.race`.
 pub(in crate::pipeline) struct Question<'q> {
     report: &'q CallReport,
     deployment: &'q Deployment,
@@ -181,8 +188,8 @@ impl<'a> Run<'a> {
         Question { report: self.report, deployment: &self.pipeline.deployment, signal: &self.signal, adapter, is_answered: false }
     }
 
-    /// Whether a condition holds. One that needs more steps than are `left` does not, and a line of the log says so, with the key that it stands under
-    /// and the code of its failure.
+    /// Whether a condition holds. One that needs more steps than are `left` does not, and a line of
+    /// the log says so, with the key that it stands under and the code of its failure.
     pub(in crate::pipeline) fn holds(
         &self,
         when: &Expression,
@@ -213,7 +220,8 @@ impl<'a> Run<'a> {
         self.report.stage(stage, work).await.map_err(Into::into)
     }
 
-    /// The fault of a call that had to end. `changed` says that the tool may have changed something already.
+    /// The fault of a call that had to end. `changed` says that the tool may have changed something
+    /// already.
     pub(in crate::pipeline) fn interrupted(&self, why: Interruption, stage: Stage, changed: bool) -> Fault {
         let fault = why.fault(stage);
         match why {
@@ -222,7 +230,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What the call's statements did to its databases; for audits. `None`: nothing, as far as is known.
+    /// What the call's statements did to its databases; for audits. `None`: nothing, as far as is
+    /// known.
     pub(in crate::pipeline) fn change_made(&self) -> Option<&'static str> {
         match (self.change.get(), self.unanswered_writes.get()) {
             // An earlier call made it.
@@ -238,7 +247,8 @@ impl<'a> Run<'a> {
         self.unanswered_writes.set(self.unanswered_writes.get() + 1);
     }
 
-    /// The answer to it: where it is one that leaves open whether the statement was carried out, that stays open. Whether it is one.
+    /// The answer to it: where it is one that leaves open whether the statement was carried out,
+    /// that stays open. Whether it is one.
     pub(in crate::pipeline) fn write_answered<T>(&self, answer: &Result<T>) -> bool {
         let is_open = answer.as_ref().is_err_and(|error| {
             matches!(
@@ -297,7 +307,8 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The listed header fields that were sent; the values of one that was sent several times are joined.
+/// The listed header fields that were sent; the values of one that was sent several times are
+/// joined.
 fn listed(headers: &Headers, listed: &[String]) -> Map<String, Json> {
     let sent = |name: &String| {
         let joined = headers.all(name).map(String::from).reduce(|joined, value| joined + ", " + &value)?;

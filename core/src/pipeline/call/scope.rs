@@ -39,7 +39,8 @@ impl<'a> Scope<'a> {
         walk(start, &source.path)
     }
 
-    /// A template with its placeholders filled in as text; what is absent or null is nothing, but for a variable.
+    /// A template with its placeholders filled in as text; what is absent or null is nothing, but
+    /// for a variable.
     ///
     /// # Errors
     /// `CONFIGURATION` for a variable that is not set.

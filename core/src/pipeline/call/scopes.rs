@@ -1,7 +1,8 @@
 //! Scopes: which ones a caller was granted, and which ones its request can need.
 //!
-//! What a request can need is known before anything of it runs: the bundle has the policies and the `require_scope` of every tool that it
-//! runs. So one challenge names all of it, and a client signs in once ([MCP, scope challenge
+//! What a request can need is known before anything of it runs: the bundle has the policies and the
+//! `require_scope` of every tool that it runs. So one challenge names all of it, and a client signs
+//! in once ([MCP, scope challenge
 //! handling](https://modelcontextprotocol.io/specification/draft/basic/authorization#scope-challenge-handling)).
 
 use alloc::{string::String, vec::Vec};
@@ -23,8 +24,8 @@ pub struct Operation<'a> {
     pub tool: Option<u32>,
     /// Whether a caller whom the tool's `auth` lets in without saying who it is, is refused.
     pub needs_caller: bool,
-    /// Becomes true once stage *authenticate* begins. What fails before that, such as the inputs of `execute`, answers a caller that nobody
-    /// has looked at.
+    /// Becomes true once stage *authenticate* begins. What fails before that, such as the inputs of
+    /// `execute`, answers a caller that nobody has looked at.
     pub was_asked: Option<&'a Cell<bool>>,
 }
 
@@ -42,8 +43,8 @@ pub(in crate::pipeline) fn required(tool: &Tool) -> impl Iterator<Item = &Requir
     })
 }
 
-/// The scopes that a request can need, each once, in the order in which they are asked for. Of alternatives it is the one that the caller
-/// has, else one that is needed anyway, else the first.
+/// The scopes that a request can need, each once, in the order in which they are asked for. Of
+/// alternatives it is the one that the caller has, else one that is needed anyway, else the first.
 pub(in crate::pipeline) fn needed<'a>(app: &'a App, tool: Option<&'a Tool>, operation: Operation<'a>, granted: &[&str]) -> Vec<&'a str> {
     let of_prompt = operation.messages.iter().filter_map(|message| match &message.content {
         PromptContent::Tool(used) => app.tools.get(used.tool as usize),

@@ -1,11 +1,13 @@
 //! What must not leave a call in words: the secrets of the app, and those that came with the call.
 //!
-//! Everything that is said about a call goes through here: the faults that a caller gets, whoever wrote them; what scripts log and tell; the
-//! errors of databases, plugins and caches in the log. Results of tools that went well do not: they are the author's data.
+//! Everything that is said about a call goes through here: the faults that a caller gets, whoever
+//! wrote them; what scripts log and tell; the errors of databases, plugins and caches in the log.
+//! Results of tools that went well do not: they are the author's data.
 //!
-//! The secrets of the app are the values of all variables that it names, wherever it does, its keys, and the passwords and tokens of its
-//! adapters. Those of a call are the header fields that came with it, apart from those that are known to hold none; and, for the log, the
-//! strings of its tool's `auth.policy`.
+//! The secrets of the app are the values of all variables that it names, wherever it does, its
+//! keys, and the passwords and tokens of its adapters. Those of a call are the header fields that
+//! came with it, apart from those that are known to hold none; and, for the log, the strings of its
+//! tool's `auth.policy`.
 
 use alloc::{borrow::Cow, collections::BTreeSet, rc::Rc, string::String, vec::Vec};
 use core::cell::{OnceCell, RefCell};
@@ -72,10 +74,12 @@ const PLAIN_BEGINNINGS: [&str; 4] = ["cloudfront-", "mcp-param-", "sec-", "x-for
 const CREDENTIAL_FIELDS: [&str; 4] = ["authorization", "cookie", "proxy-authorization", "x-api-key"];
 /// The shortest value of another header field that is taken for a secret.
 const SHORTEST_FIELD: usize = 8;
-/// An option of an adapter with one of these words in its name is a secret, even where the app writes it out.
+/// An option of an adapter with one of these words in its name is a secret, even where the app
+/// writes it out.
 const SECRET_OPTIONS: [&str; 4] = ["key", "password", "secret", "token"];
 
-/// The secrets of an app. Looked for when something is said for the first time; a call that says nothing pays nothing.
+/// The secrets of an app. Looked for when something is said for the first time; a call that says
+/// nothing pays nothing.
 pub(in crate::pipeline) struct AppSecrets {
     app: Rc<App>,
     deployment: Rc<Deployment>,
@@ -176,8 +180,9 @@ impl CallSecrets {
         strike_within(text, words, &[&self.app, &self.headers, &self.policy], Reader::Operator, LINE_BYTES)
     }
 
-    /// The end of a call, every text of it. What a script returned is its own, and so is the code only then. A fault is in Millrace's words,
-    /// and what it has of others in them was struck where it came in.
+    /// The end of a call, every text of it. What a script returned is its own, and so is the code
+    /// only then. A fault is in Millrace's words, and what it has of others in them was struck
+    /// where it came in.
     pub(in crate::pipeline) fn strike_failed(&self, mut failed: CallFailure) -> CallFailure {
         match &mut failed {
             CallFailure::Fault(fault) => self.strike_fault(fault, Words::Own),
@@ -243,7 +248,8 @@ impl Names {
     }
 }
 
-/// Secrets that are more than the value of a variable: keys, URLs and tokens with text of the app in them.
+/// Secrets that are more than the value of a variable: keys, URLs and tokens with text of the app
+/// in them.
 fn written_out(app: &App, deployment: &Deployment) -> Vec<String> {
     let mut texts = Vec::new();
     let mut add = |template: &EnvTemplate, wanted: &dyn Fn(&str) -> bool| {

@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use crate::fault::Refusal;
 use crate::pipeline::{call::call_end::CallFailure, call::run::Run, call::scopes, stage::Stage};
 
-/// A failure with what its caller and its operator must know of it: whether a change was made before, and what the log says.
+/// A failure with what its caller and its operator must know of it: whether a change was made
+/// before, and what the log says.
 pub(in crate::pipeline) fn told(run: &Run<'_>, mut why: CallFailure) -> CallFailure {
     let is_reply = matches!(why, CallFailure::Reply(_));
     let fault = why.fault_mut();

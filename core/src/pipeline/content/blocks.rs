@@ -1,4 +1,5 @@
-//! The text blocks that a result can have beside its data: pictures for people, and what a model should know, keep to and do next.
+//! The text blocks that a result can have beside its data: pictures for people, and what a model
+//! should know, keep to and do next.
 //!
 //! | block | text | for |
 //! |---|---|---|
@@ -8,8 +9,9 @@
 //! | actions | `<action_suggestions>`, a line `- tool: reason (args: {…})` each | models |
 //! | invalidation | `<cache_invalidation cause="…" domains="…" />` | models |
 //!
-//! Texts come from data as often as from the author. None can end its tag, its fence, its line or its table cell. `markdown` is an author's own:
-//! what a presenter fills into it is text (`present/inline.rs`), what a script writes there is the script's.
+//! Texts come from data as often as from the author. None can end its tag, its fence, its line or
+//! its table cell. `markdown` is an author's own: what a presenter fills into it is text
+//! (`present/inline.rs`), what a script writes there is the script's.
 
 use alloc::{
     format,
@@ -22,7 +24,8 @@ use serde_json::{Map, json};
 use crate::pipeline::{content::json_text::text_of, content::result::ContentBlock};
 use crate::{Json, fault::push_attribute};
 
-/// The member of `_meta` that says what is missing: `shown` and `total` rows, whether the database has `more`, and how many blocks.
+/// The member of `_meta` that says what is missing: `shown` and `total` rows, whether the database
+/// has `more`, and how many blocks.
 pub(in crate::pipeline) const TRUNCATED_META: &str = "millrace/truncated";
 /// The tag of UI blocks.
 const UI: &str = "ui_passthrough";
@@ -52,7 +55,8 @@ pub(in crate::pipeline) fn ui(block: &Json) -> Result<ContentBlock, String> {
     ui_of(block, cell)
 }
 
-/// The same with values that a presenter has filled in: what they have of Markdown is escaped already.
+/// The same with values that a presenter has filled in: what they have of Markdown is escaped
+/// already.
 ///
 /// # Errors
 /// As [`ui`].

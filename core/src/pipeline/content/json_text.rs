@@ -5,7 +5,8 @@ use core::fmt::Write as _;
 
 use crate::Json;
 
-/// Appends the plain text of a value: a string is itself, null is nothing, a list or an object is its JSON.
+/// Appends the plain text of a value: a string is itself, null is nothing, a list or an object is
+/// its JSON.
 pub(in crate::pipeline) fn push_text(out: &mut String, value: &Json) {
     match value {
         Json::Null => {}

@@ -12,7 +12,8 @@ use crate::{
     toon::toon,
 };
 
-/// The length of the result that is made of it: the text of plain blocks, everything else as it is written.
+/// The length of the result that is made of it: the text of plain blocks, everything else as it is
+/// written.
 pub(in crate::pipeline) fn length(content: &AuthoredContent) -> FaultResult<usize> {
     let text = match (&content.data, content.format, &content.structured) {
         (Some(data), Some(DataFormat::Toon), _) | (None, Some(DataFormat::Toon), Some(data)) => toon(data).len(),

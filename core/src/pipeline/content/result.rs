@@ -72,7 +72,8 @@ pub enum ContentBlock {
 }
 
 impl ContentBlock {
-    /// The block as a revision of MCP knows it. What it does not know yet becomes text, so that its clients still read the reply.
+    /// The block as a revision of MCP knows it. What it does not know yet becomes text, so that its
+    /// clients still read the reply.
     ///
     /// # Errors
     /// The text.

@@ -1,8 +1,9 @@
 //! `limits.output.on_exceed: shrink`: a result that is too long gets shorter, and stays whole.
 //!
-//! Blocks that only people see go first, the last one first; then rows, from the end. What is left is valid JSON and says what is missing,
-//! in a text block after the data and in `_meta`; where the presenter has a cursor, how to get the next ones, too. Every other block stays.
-//! What has no list, or is too long without any of its rows, cannot shrink.
+//! Blocks that only people see go first, the last one first; then rows, from the end. What is left
+//! is valid JSON and says what is missing, in a text block after the data and in `_meta`; where the
+//! presenter has a cursor, how to get the next ones, too. Every other block stays. What has no
+//! list, or is too long without any of its rows, cannot shrink.
 
 use alloc::{boxed::Box, vec::Vec};
 
@@ -71,7 +72,8 @@ fn cut(run: &Run<'_>, content: &mut AuthoredContent, most: usize) -> FaultResult
         (room, shown) = (left, shown + 1);
     }
     keep(run, content, shown, [shown, total], is_presented);
-    // How long the cursor is, which depends on the last row, is known only now, and so is how long the rows are as TOON.
+    // How long the cursor is, which depends on the last row, is known only now, and so is how long
+    // the rows are as TOON.
     while shown > 0 && length(content)? > most {
         shown -= 1 + shown / 64;
         keep(run, content, shown, [shown, total], is_presented);

@@ -1,8 +1,10 @@
-//! The connections of an isolate: one connector an adapter, or one for each of its databases, made at its first use and kept. One whose
-//! secrets have changed is made anew; what runs on the old one ends there.
+//! The connections of an isolate: one connector an adapter, or one for each of its databases, made
+//! at its first use and kept. One whose secrets have changed is made anew; what runs on the old one
+//! ends there.
 //!
-//! Where a database does not accept the credentials, nothing was executed. Then the secrets are read again, and where they are others by now, the
-//! same question is asked once more, with them. So it is for every connector and for whoever asks: a call, a script, `/readyz`.
+//! Where a database does not accept the credentials, nothing was executed. Then the secrets are
+//! read again, and where they are others by now, the same question is asked once more, with them.
+//! So it is for every connector and for whoever asks: a call, a script, `/readyz`.
 
 use alloc::{boxed::Box, format, rc::Rc, vec::Vec};
 use core::cell::{Cell, RefCell};
@@ -18,7 +20,8 @@ use crate::{
 
 /// The most bytes of cells that one statement may read.
 pub(in crate::pipeline) const MAX_CELL_BYTES: usize = 16 << 20;
-/// The most databases of one adapter that are connected at a time. The one that was used longest ago goes first.
+/// The most databases of one adapter that are connected at a time. The one that was used longest
+/// ago goes first.
 const MAX_DATABASES: usize = 32;
 
 /// The connectors by adapter.
@@ -56,11 +59,12 @@ impl Connections {
         Self { shared: Rc::new(Shared { app, connectors: Rc::clone(&ports.connectors), deployment }), opened }
     }
 
-    /// The adapter and the connector of one of its databases, or of its only one. An attempt that failed is made again at the next call.
+    /// The adapter and the connector of one of its databases, or of its only one. An attempt that
+    /// failed is made again at the next call.
     ///
     /// # Errors
-    /// [`ErrorKind::Configuration`] for a variable that is not set or a secret that there is not; else as
-    /// [`Connectors::open`](crate::ports::Connectors::open).
+    /// [`ErrorKind::Configuration`] for a variable that is not set or a secret that there is not;
+    /// else as [`Connectors::open`](crate::ports::Connectors::open).
     pub(in crate::pipeline) fn open(&self, index: usize, database: Option<&str>) -> Result<(&Adapter, Rc<dyn Connector>)> {
         let (Some(adapter), Some(slot)) = (self.shared.app.adapters.get(index), self.opened.get(index)) else {
             return Err(Error::new(ErrorKind::Configuration, format!("the app has no adapter number {index}")));
@@ -147,7 +151,8 @@ impl Opened {
     async fn others(&self, refused: &Rc<dyn Connector>, deadline_ms: u64) -> Option<Rc<dyn Connector>> {
         let adapter = self.shared.app.adapters.get(self.adapter)?;
         let other = || {
-            // Another call may have read them meanwhile. What cannot be opened is said to the next one.
+            // Another call may have read them meanwhile. What cannot be opened is said to the next
+            // one.
             self.renew(adapter).ok()?;
             let current = self.connector.borrow();
             (!Rc::ptr_eq(&current, refused)).then(|| Rc::clone(&current))

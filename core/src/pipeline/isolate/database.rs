@@ -1,4 +1,5 @@
-//! Which of an adapter's `databases` a call is for: what the caller's principal says, as long as the adapter lists it.
+//! Which of an adapter's `databases` a call is for: what the caller's principal says, as long as
+//! the adapter lists it.
 
 use alloc::{borrow::Cow, format, vec::Vec};
 
@@ -11,7 +12,8 @@ use crate::{
 /// The database of a call; `None` where the adapter has only one.
 ///
 /// # Errors
-/// [`Denied`](ErrorKind::Denied) where the caller's principal names none of the adapter's databases. The value is not in the message.
+/// [`Denied`](ErrorKind::Denied) where the caller's principal names none of the adapter's
+/// databases. The value is not in the message.
 pub(in crate::pipeline) fn of<'a>(run: &Run<'_>, adapter: &'a Adapter) -> Result<Option<&'a str>> {
     adapter.databases.as_ref().map(|databases| choose(run.auth.as_ref(), adapter, databases)).transpose()
 }

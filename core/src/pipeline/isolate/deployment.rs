@@ -1,9 +1,10 @@
 //! The variables of the deployment, and its secrets as they were read last.
 //!
-//! Secrets may be far away, so they are read before a call needs them, and are kept for [`FRESH_MS`]: one that changed in its store is used
-//! without a restart. Where the store does not answer, a value stays for [`STALE_MS`]; after that, what needs it is refused. An error of a
-//! database that can mean an old address has the values read again, at most every [`RETRY_MS`]. A database that refuses credentials has them
-//! read at once, within the call: [`Reread`].
+//! Secrets may be far away, so they are read before a call needs them, and are kept for
+//! [`FRESH_MS`]: one that changed in its store is used without a restart. Where the store does not
+//! answer, a value stays for [`STALE_MS`]; after that, what needs it is refused. An error of a
+//! database that can mean an old address has the values read again, at most every [`RETRY_MS`]. A
+//! database that refuses credentials has them read at once, within the call: [`Reread`].
 
 use alloc::{borrow::ToOwned, boxed::Box, collections::BTreeMap, format, rc::Rc, string::String, vec::Vec};
 use core::{
@@ -27,7 +28,8 @@ const STALE_MS: u64 = 60 * 60 * 1000;
 const RETRY_MS: u64 = 10 * 1000;
 /// How long secrets that were read for refused credentials are not read again for others.
 const REREAD_MS: u64 = 1000;
-/// When they are looked at, in milliseconds after the first look: whoever changes a password may take a moment to write it down.
+/// When they are looked at, in milliseconds after the first look: whoever changes a password may
+/// take a moment to write it down.
 const LOOKS_MS: [u64; 4] = [0, 150, 450, 1000];
 /// The target of what is logged.
 const TARGET: &str = "millrace::secrets";
@@ -138,7 +140,8 @@ impl Deployment {
         Self { env: Rc::clone(&ports.env), secrets: ports.secrets.as_ref().map(secrets) }
     }
 
-    /// Reads the secrets that are not fresh, all at once. Those that cannot be read are told of where they are needed.
+    /// Reads the secrets that are not fresh, all at once. Those that cannot be read are told of
+    /// where they are needed.
     pub(in crate::pipeline) async fn refresh(&self, deadline_ms: Option<u64>) {
         let Some(secrets) = &self.secrets else { return };
         let now_ms = secrets.clock.now_ms();
@@ -225,7 +228,8 @@ impl Deployment {
 }
 
 impl Reread<'_> {
-    /// Waits for the next look and reads; `false` where there is none any more. Calls that want the same read together.
+    /// Waits for the next look and reads; `false` where there is none any more. Calls that want the
+    /// same read together.
     pub(in crate::pipeline) async fn again(&mut self) -> bool {
         let Some(secrets) = self.secrets else { return false };
         let Some(after_ms) = self.looks.next() else {

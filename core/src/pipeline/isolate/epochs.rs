@@ -1,11 +1,12 @@
 //! Epochs: what keeps a cached result from being older than a write.
 //!
-//! The key of a cached result has the epoch of everything that the result depends on. An epoch is a number that nobody has used before; a
-//! write that was carried out begins a new one, and whatever was cached before is not found any more. A result is kept under the epochs
-//! from before its statement was sent, so one that a write overtook is never found either.
+//! The key of a cached result has the epoch of everything that the result depends on. An epoch is a
+//! number that nobody has used before; a write that was carried out begins a new one, and whatever
+//! was cached before is not found any more. A result is kept under the epochs from before its
+//! statement was sent, so one that a write overtook is never found either.
 //!
-//! Epochs are records of the [`StateStore`](crate::ports::StateStore), read with each look into the cache. Beside them the isolate
-//! remembers those that it has begun itself:
+//! Epochs are records of the [`StateStore`](crate::ports::StateStore), read with each look into the
+//! cache. Beside them the isolate remembers those that it has begun itself:
 //!
 //! | the store is | its own are remembered | another isolate's are seen |
 //! |---|---|---|
@@ -13,9 +14,9 @@
 //! | shared | until the store has them | with the next look |
 //! | shared, after a while | for [`HEARD_MS`] | after that while |
 //!
-//! Where the store fails, nothing is taken from the cache; what could not be stored is stored with the next look. Where it is not known
-//! whether a write was carried out, or when, it may still be: until the statement's time is over, the mark `unsettled` keeps its tables
-//! out of the cache.
+//! Where the store fails, nothing is taken from the cache; what could not be stored is stored with
+//! the next look. Where it is not known whether a write was carried out, or when, it may still be:
+//! until the statement's time is over, the mark `unsettled` keeps its tables out of the cache.
 
 use alloc::{
     collections::{BTreeMap, BTreeSet},
@@ -35,7 +36,8 @@ use crate::{
 const EPOCH_S: u32 = 30 * 86_400;
 /// How long after the deadline of a write it may still be carried out, in seconds.
 const SETTLES_S: u64 = 60;
-/// How long an isolate remembers its own epochs beside a store that others hear of after a while, in milliseconds.
+/// How long an isolate remembers its own epochs beside a store that others hear of after a while,
+/// in milliseconds.
 const HEARD_MS: u64 = 3_600_000;
 /// After what time a store that was told, and has not answered, is told again, in milliseconds.
 const TOLD_MS: u64 = 10_000;
@@ -90,8 +92,8 @@ impl Epochs {
         epoch
     }
 
-    /// Begins the epochs of writes, for this isolate at once. `deadline_ms`: it is not known whether they were carried out; they may be
-    /// until then. `None`: there is nobody else to tell.
+    /// Begins the epochs of writes, for this isolate at once. `deadline_ms`: it is not known
+    /// whether they were carried out; they may be until then. `None`: there is nobody else to tell.
     pub(in crate::pipeline) fn begin<'a>(
         &self,
         ports: &Ports,
@@ -193,13 +195,15 @@ impl Epochs {
     }
 }
 
-/// The keys of records. All of an app's are alike up to the second `:`, so that one exchange reads several.
+/// The keys of records. All of an app's are alike up to the second `:`, so that one exchange reads
+/// several.
 fn keys<'a>(app: &App, indices: impl IntoIterator<Item = &'a u32>) -> Vec<String> {
     let name = |index: &u32| app.epochs.get(*index as usize).map_or("", String::as_str);
     indices.into_iter().map(|index| format!("epoch:{}:{}", app.name, name(index))).collect()
 }
 
-/// The epochs that a cached result depends on, for its key. `None`: nothing may be taken from the cache now, and nothing be put there.
+/// The epochs that a cached result depends on, for its key. `None`: nothing may be taken from the
+/// cache now, and nothing be put there.
 ///
 /// # Errors
 /// Whatever the store reports; then nothing may, either.
@@ -247,7 +251,8 @@ async fn stored(app: &App, ports: &Ports, epochs: &Epochs, reads: &CachedReads) 
     for (key, record) in keys.iter().zip(records) {
         found.push(match record {
             Some(record) => record,
-            // Nothing may stand for an epoch that is not there: a store that forgets one would bring back what was cached before it.
+            // Nothing may stand for an epoch that is not there: a store that forgets one would
+            // bring back what was cached before it.
             None => {
                 let epoch = epochs.new_epoch(ports);
                 ports.state.put_if_absent(key, b"", &epoch, EPOCH_S).await?.unwrap_or_else(|| epoch.to_vec())

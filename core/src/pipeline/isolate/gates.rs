@@ -1,8 +1,10 @@
-//! The places of tools with `limits.concurrency`, and the queues for them. A place is given back when it is dropped, and handed on to whoever
-//! came first, so a call that is given up, wherever it stands, holds nobody up.
+//! The places of tools with `limits.concurrency`, and the queues for them. A place is given back
+//! when it is dropped, and handed on to whoever came first, so a call that is given up, wherever it
+//! stands, holds nobody up.
 //!
-//! Where the host has places that all isolates of the machine share, those of the isolate are not used: its gate only has the bells of the
-//! calls that wait, so that one need not look at the store to learn that a place has become free here.
+//! Where the host has places that all isolates of the machine share, those of the isolate are not
+//! used: its gate only has the bells of the calls that wait, so that one need not look at the store
+//! to learn that a place has become free here.
 
 use alloc::{collections::BTreeMap, vec::Vec};
 use core::{
@@ -78,7 +80,8 @@ impl Gate {
         }
     }
 
-    /// Hands a place on to the first in the queue, who may look at the queue at once; without one, the place is free.
+    /// Hands a place on to the first in the queue, who may look at the queue at once; without one,
+    /// the place is free.
     fn hand_on(&self) {
         let next = self.queue.borrow_mut().iter_mut().find_map(|(_, waiting)| match core::mem::replace(waiting, Waiting::Called) {
             Waiting::Here(waker) => Some(waker),
@@ -129,15 +132,16 @@ impl Drop for SharedPlace<'_> {
     }
 }
 
-/// One that waits for a place of the whole machine. Of those of an isolate only the first looks at the store: when it leaves, the next one
-/// is told.
+/// One that waits for a place of the whole machine. Of those of an isolate only the first looks at
+/// the store: when it leaves, the next one is told.
 pub(in crate::pipeline) struct Bell<'a> {
     gate: &'a Gate,
     turn: i64,
 }
 
 impl Bell<'_> {
-    /// Ready when it is time to look at the store: it is the first, and a place has become free in this isolate, or `time` is over.
+    /// Ready when it is time to look at the store: it is the first, and a place has become free in
+    /// this isolate, or `time` is over.
     pub(in crate::pipeline) fn poll(&self, context: &mut Context<'_>, time: &mut LocalFuture<'static, ()>) -> Poll<()> {
         let mut bells = self.gate.bells.borrow_mut();
         bells.insert(self.turn, context.waker().clone());

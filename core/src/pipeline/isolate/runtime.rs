@@ -18,7 +18,8 @@ use crate::{
     ports::Ports,
 };
 
-/// An app and ports, with what is kept between calls: the index of the tools, open connections, compiled patterns, the calls that run or wait.
+/// An app and ports, with what is kept between calls: the index of the tools, open connections,
+/// compiled patterns, the calls that run or wait.
 pub struct Pipeline {
     pub(in crate::pipeline) app: Rc<App>,
     pub(in crate::pipeline) ports: Ports,

@@ -1,4 +1,5 @@
-//! The tools' own JSON Schemas, of their arguments (`json_schema`) and of their results (`output`): parsed at their first use and kept.
+//! The tools' own JSON Schemas, of their arguments (`json_schema`) and of their results (`output`):
+//! parsed at their first use and kept.
 
 use alloc::vec::Vec;
 use core::cell::OnceCell;
@@ -22,8 +23,9 @@ impl Schemas {
         Self((0..tools).map(|_| ToolSchemas::default()).collect())
     }
 
-    /// Checks the inputs of a call against `json_schema` of the tool at this place. Where they do not match, lists and objects that were sent as JSON
-    /// text are read by `of_text`, which gets a text and how deep it stands, and they are checked once more.
+    /// Checks the inputs of a call against `json_schema` of the tool at this place. Where they do
+    /// not match, lists and objects that were sent as JSON text are read by `of_text`, which gets a
+    /// text and how deep it stands, and they are checked once more.
     pub(in crate::pipeline) fn check_inputs(
         &self,
         tool: usize,

@@ -7,8 +7,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::app::RateLimit;
 
-/// The most keys that an isolate counts by itself. Of each caller, those beyond it are counted together; of all callers, those beyond twice
-/// as many.
+/// The most keys that an isolate counts by itself. Of each caller, those beyond it are counted
+/// together; of all callers, those beyond twice as many.
 const MOST_KEYS: usize = 10_000;
 
 /// What tells counts apart.
@@ -52,7 +52,8 @@ impl Window {
     pub(in crate::pipeline) fn wait_ms(&self, before: u32, now: u32) -> u64 {
         let fits = |room: u32, earlier: u32| u64::from(room) * self.length_ms / u64::from(earlier.max(1));
         match self.max.checked_sub(now.saturating_add(1)) {
-            // In this window: as soon as so little of it is left that those of the window before make room.
+            // In this window: as soon as so little of it is left that those of the window before
+            // make room.
             Some(room) if before > 0 => self.left_ms.saturating_sub(fits(room, before)),
             Some(_) => 0,
             // In the next one, where those of this window are those before.

@@ -1,7 +1,7 @@
 //! What a script's record says, as JSON.
 //!
-//! JSON, because whoever has access to the store can read it, and a version of Millrace that knows more members reads what an older one
-//! wrote.
+//! JSON, because whoever has access to the store can read it, and a version of Millrace that knows
+//! more members reads what an older one wrote.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 use core::mem;
@@ -116,7 +116,8 @@ impl Said {
         serde_json::to_vec(&Json::Object(said)).unwrap_or_default()
     }
 
-    /// What a record says; of one that is not understood, that its call ended: nothing may run again because of it.
+    /// What a record says; of one that is not understood, that its call ended: nothing may run
+    /// again because of it.
     pub(super) fn decode(bytes: &[u8]) -> Self {
         serde_json::from_slice(bytes).ok().and_then(Self::read).unwrap_or(Self::Ended)
     }

@@ -1,4 +1,5 @@
-//! How a call ends that another one with the same key came before, where it has no answer of that one.
+//! How a call ends that another one with the same key came before, where it has no answer of that
+//! one.
 
 use crate::{
     fault::{Change, Fault, Stage},

@@ -1,8 +1,10 @@
-//! The record of a script, in the store that the host has: written before the handler runs, and again once it has ended.
+//! The record of a script, in the store that the host has: written before the handler runs, and
+//! again once it has ended.
 //!
-//! Between the two the handler runs at most once. An isolate that ends there leaves the first one. Whether the handler changed anything is
-//! not known then, so nothing runs because of it: a call that finds it is told that the other one was interrupted, at once where the store
-//! knows that the other one's process has ended, else a while after its deadline.
+//! Between the two the handler runs at most once. An isolate that ends there leaves the first one.
+//! Whether the handler changed anything is not known then, so nothing runs because of it: a call
+//! that finds it is told that the other one was interrupted, at once where the store knows that the
+//! other one's process has ended, else a while after its deadline.
 
 use alloc::{format, string::String, vec::Vec};
 use core::future::Future;
@@ -26,7 +28,8 @@ use crate::{
 
 /// What the keys of records begin with, in a store that others use, too.
 const PREFIX: &str = "once:";
-/// How long after its deadline a call may still run, in milliseconds: the writing of its record has to end before.
+/// How long after its deadline a call may still run, in milliseconds: the writing of its record has
+/// to end before.
 const MARGIN_MS: u64 = 30_000;
 /// The longest answer that a record keeps, in bytes: every store takes that much.
 const LONGEST: usize = 256 << 10;
@@ -34,8 +37,8 @@ const LONGEST: usize = 256 << 10;
 /// Runs a handler, unless there is a record of the same call.
 ///
 /// # Errors
-/// Those of the handler, again where the record has them; `CONFLICT` where another call with the key runs; `STATE_UNAVAILABLE` where the
-/// store does not answer: nothing runs without a record.
+/// Those of the handler, again where the record has them; `CONFLICT` where another call with the
+/// key runs; `STATE_UNAVAILABLE` where the store does not answer: nothing runs without a record.
 pub(in crate::pipeline) async fn handle(
     run: &Run<'_>,
     key: &CallKey,
@@ -54,7 +57,8 @@ pub(in crate::pipeline) async fn handle(
     let there = match put {
         Ok(there) => there.map_err(|error| unavailable(run, error))?,
         Err(why) => {
-            // Nothing ran. The record may have been made all the same, and nobody could tell it from one of a call that was killed.
+            // Nothing ran. The record may have been made all the same, and nobody could tell it
+            // from one of a call that was killed.
             if matches!(ports.state.get(&place).await, Ok(Some(there)) if there == running) {
                 drop(ports.state.remove(&place).await);
             }
@@ -116,7 +120,8 @@ async fn keep(run: &Run<'_>, key: &CallKey, place: &str, said: Option<Said>) {
     }
 }
 
-/// What an earlier call of a script left, for whoever wants to know before stage *execute*; `None` where there is nothing.
+/// What an earlier call of a script left, for whoever wants to know before stage *execute*; `None`
+/// where there is nothing.
 ///
 /// # Errors
 /// As [`handle`].

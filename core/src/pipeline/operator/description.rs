@@ -1,8 +1,9 @@
 //! What a tool's statement returns, as its database describes it before anybody calls the tool.
 //!
-//! A description must hold for every call, so a statement is described with several sets of values: PostgreSQL finds the type of a column that
-//! is made of a value by the type of that value. And with each text that one of its choices can be: where its columns have other names then, nothing is
-//! described.
+//! A description must hold for every call, so a statement is described with several sets of values:
+//! PostgreSQL finds the type of a column that is made of a value by the type of that value. And
+//! with each text that one of its choices can be: where its columns have other names then, nothing
+//! is described.
 
 use alloc::{string::String, vec::Vec};
 
@@ -70,8 +71,9 @@ impl Sample {
     }
 }
 
-/// The columns of the result of a tool's statement; none where it returns no rows. `None`: the tool has no statement, or one that its database
-/// does not describe, or one whose columns depend on the call.
+/// The columns of the result of a tool's statement; none where it returns no rows. `None`: the tool
+/// has no statement, or one that its database does not describe, or one whose columns depend on the
+/// call.
 pub(in crate::pipeline) async fn describe(pipeline: &Pipeline, tool: &Tool) -> Option<Result<Vec<Column>>> {
     let Execute::Statement { adapter, statement } = &tool.execute else { return None };
     let index = *adapter as usize;

@@ -1,4 +1,5 @@
-//! What a database says of a tool's statement before anybody calls it. The statement is explained, which runs nothing.
+//! What a database says of a tool's statement before anybody calls it. The statement is explained,
+//! which runs nothing.
 
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 
@@ -16,7 +17,8 @@ const PLAN_ROWS: usize = 100_000;
 /// Likewise, in bytes.
 const PLAN_BYTES: usize = 16 << 20;
 
-/// Lets the database look at the statement of a tool. `None` where there is nothing that it could look at.
+/// Lets the database look at the statement of a tool. `None` where there is nothing that it could
+/// look at.
 pub(in crate::pipeline) async fn rehearse(pipeline: &Pipeline, tool: &Tool) -> Option<Result<()>> {
     let index = tool.execute.adapter()? as usize;
     let adapter = pipeline.app.adapters.get(index)?;
@@ -64,7 +66,8 @@ async fn explain_all(pipeline: &Pipeline, place: DatabasePlace<'_>, execute: &Ex
 
 /// Explains a statement, which is that of the `step` with this name.
 async fn explain(pipeline: &Pipeline, place: DatabasePlace<'_>, statement: &Statement, step: Option<&str>) -> Option<Result<()>> {
-    // Nothing explains a command, or a statement of DynamoDB. A document was judged when the app was built.
+    // Nothing explains a command, or a statement of DynamoDB. A document was judged when the app
+    // was built.
     let explain = statement.style.explains(statement.access == Access::Write)?;
     let (text, params) = match written(pipeline, statement, explain, |_| 0, |_| Value::Null) {
         Ok((text, _)) if !statement.style.is_explained(&text[explain.len()..]) => return None,
@@ -78,7 +81,8 @@ async fn explain(pipeline: &Pipeline, place: DatabasePlace<'_>, statement: &Stat
     };
     let in_transaction;
     let command = match step {
-        // A step may ask MySQL for the number that an earlier one was given, which a statement by itself may not.
+        // A step may ask MySQL for the number that an earlier one was given, which a statement by
+        // itself may not.
         Some(name) if statement.style.has_numbers_of_transactions() => {
             let parameters = params.into_iter().map(Parameter::Value).collect();
             in_transaction = [BoundStep { name, text: Cow::Borrowed(&text), parameters, access: Access::Read, expect: None }];
@@ -87,7 +91,8 @@ async fn explain(pipeline: &Pipeline, place: DatabasePlace<'_>, statement: &Stat
         _ => Command::Statement { text: &text, values: &params },
     };
     match ask(pipeline, place, Question { command, session: &session }, |connector, query| connector.query(query)).await {
-        // What a constraint refuses, such as a domain's `NOT NULL`, are the values here, and not the statement.
+        // What a constraint refuses, such as a domain's `NOT NULL`, are the values here, and not
+        // the statement.
         Err(error) if matches!(error.kind, ErrorKind::Constraint | ErrorKind::Data) => Some(Ok(())),
         // A caller's role may do what the user of the adapter may not.
         Err(error) if error.kind == ErrorKind::Denied && !has_role => None,
@@ -157,10 +162,12 @@ fn silent(adapter: &Adapter) -> Error {
     Error::new(ErrorKind::TimedOut, message)
 }
 
-/// A statement behind `head`, with one value for each place. `option` says which text a choice is, by the place of the part.
+/// A statement behind `head`, with one value for each place. `option` says which text a choice is,
+/// by the place of the part.
 ///
 /// # Errors
-/// `None` where the statement has no text before a call; else [`Configuration`](ErrorKind::Configuration).
+/// `None` where the statement has no text before a call; else
+/// [`Configuration`](ErrorKind::Configuration).
 pub(in crate::pipeline) fn written(
     pipeline: &Pipeline,
     statement: &Statement,

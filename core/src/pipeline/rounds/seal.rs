@@ -1,9 +1,11 @@
-//! The state of a call between two rounds: sealed with XChaCha20-Poly1305, so that nobody but this server reads or changes it.
+//! The state of a call between two rounds: sealed with XChaCha20-Poly1305, so that nobody but this
+//! server reads or changes it.
 //!
-//! A state is base64url of `1`, the length of the key's id, the id, a nonce of 24 random bytes, and the sealed [`Claims`]. It opens only
-//! for the same app, tool, arguments and principal, and within an hour. The key comes from the variable `MILLRACE_STATE_KEY`: one or more
-//! of `ID:BASE64` (or `BASE64` alone) with commas between, 32 bytes each. The first seals, all open: put a new key first, and drop the old
-//! one an hour later.
+//! A state is base64url of `1`, the length of the key's id, the id, a nonce of 24 random bytes, and
+//! the sealed [`Claims`]. It opens only for the same app, tool, arguments and principal, and within
+//! an hour. The key comes from the variable `MILLRACE_STATE_KEY`: one or more of `ID:BASE64` (or
+//! `BASE64` alone) with commas between, 32 bytes each. The first seals, all open: put a new key
+//! first, and drop the old one an hour later.
 
 use alloc::{
     format,
@@ -106,7 +108,8 @@ pub(super) fn open(run: &Run<'_>, binding: &Binding, state: &str) -> Option<Open
 /// Seals a state.
 ///
 /// # Errors
-/// `CONFIGURATION` where there is no key, or none that is one; `INPUT_TOO_LARGE` where the answers are too much to carry.
+/// `CONFIGURATION` where there is no key, or none that is one; `INPUT_TOO_LARGE` where the answers
+/// are too much to carry.
 pub(super) fn close(run: &Run<'_>, binding: &Binding, asked: &[String], answers: &Map<String, Json>) -> FaultResult<String> {
     let keys = keys(run)?;
     let Some(key) = keys.first() else { return Err(missing_variable(VARIABLE, Stage::Guard).into()) };

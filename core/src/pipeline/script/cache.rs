@@ -1,8 +1,10 @@
 //! `ctx.cache`: what scripts keep for a while, each caller apart.
 //!
-//! The key of an entry is the SHA-256 of the app, the caller's whole [`Identity`](crate::pipeline::call::identity::Identity) and the script's own key,
-//! each with its length before it. What is put there before anybody is known, by an authentication plugin, is apart from what is put there for
-//! callers that nobody named. A cache that fails has nothing, and a line in the log says so.
+//! The key of an entry is the SHA-256 of the app, the caller's whole
+//! [`Identity`](crate::pipeline::call::identity::Identity) and the script's own key, each with its
+//! length before it. What is put there before anybody is known, by an authentication plugin, is
+//! apart from what is put there for callers that nobody named. A cache that fails has nothing, and
+//! a line in the log says so.
 
 use alloc::{format, string::String};
 

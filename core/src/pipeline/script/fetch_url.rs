@@ -1,7 +1,9 @@
-//! Addresses that scripts may ask for: absolute `http` and `https` URLs, taken apart far enough to decide who may go where.
+//! Addresses that scripts may ask for: absolute `http` and `https` URLs, taken apart far enough to
+//! decide who may go where.
 //!
-//! Whoever sends the request parses the URL again. So that both see the same host, everything that parsers are known to disagree
-//! about is refused: user names, backslashes, control characters, spaces, percent signs and letters beyond ASCII in the host.
+//! Whoever sends the request parses the URL again. So that both see the same host, everything that
+//! parsers are known to disagree about is refused: user names, backslashes, control characters,
+//! spaces, percent signs and letters beyond ASCII in the host.
 
 use alloc::{format, string::String};
 
@@ -71,8 +73,9 @@ impl FetchUrl {
         Self::parse(&format!("{scheme}://{authority}{target}"))
     }
 
-    /// Whether an entry of `fetch.allow` names this address: `api.example.com`, `*.example.com` (any depth below), each with an optional
-    /// `:port`. Without one the scheme's own port is meant.
+    /// Whether an entry of `fetch.allow` names this address: `api.example.com`, `*.example.com`
+    /// (any depth below), each with an optional `:port`. Without one the scheme's own port is
+    /// meant.
     pub(super) fn matches(&self, entry: &str) -> bool {
         let Ok((host, port)) = split_authority(entry.strip_prefix("*.").unwrap_or(entry)) else { return false };
         if self.port != port.unwrap_or(self.scheme.port()) {

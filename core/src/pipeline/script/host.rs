@@ -31,14 +31,17 @@ const MAX_REDIRECTS: u32 = 5;
 const MAX_RESPONSE_BYTES: usize = 1 << 20;
 /// The methods that [`fetch`](https://fetch.spec.whatwg.org/#forbidden-method) refuses.
 const FORBIDDEN_METHODS: [&str; 3] = ["CONNECT", "TRACE", "TRACK"];
-/// The methods that change nothing, by [RFC 9110, section 9.2.1](https://www.rfc-editor.org/rfc/rfc9110#section-9.2.1).
+/// The methods that change nothing, by [RFC 9110, section
+/// 9.2.1](https://www.rfc-editor.org/rfc/rfc9110#section-9.2.1).
 const SAFE_METHODS: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
-/// Header fields that are the client's. A script that could name the host would reach another one behind an allowed address.
+/// Header fields that are the client's. A script that could name the host would reach another one
+/// behind an allowed address.
 const CLIENT_HEADERS: [&str; 6] = ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te"];
-/// What [`fetch`](https://fetch.spec.whatwg.org/#http-network-or-cache-fetch) sends where a script does not say otherwise. Some APIs refuse
-/// a request without `user-agent`.
+/// What [`fetch`](https://fetch.spec.whatwg.org/#http-network-or-cache-fetch) sends where a script
+/// does not say otherwise. Some APIs refuse a request without `user-agent`.
 const USUAL_HEADERS: [(&str, &str); 3] = [("accept", "*/*"), ("accept-encoding", "gzip, deflate, br"), ("user-agent", "Millrace")];
-/// Header fields that go along when a redirect leads to another origin. Any other may hold what is meant for the first one alone.
+/// Header fields that go along when a redirect leads to another origin. Any other may hold what is
+/// meant for the first one alone.
 const TRAVELLING_HEADERS: [&str; 8] =
     ["accept", "accept-encoding", "accept-language", "content-encoding", "content-language", "content-type", "range", "user-agent"];
 /// The target of what scripts log.
@@ -150,7 +153,8 @@ impl ScriptHost for Host<'_> {
             let deadline_ms = self.run.signal.deadline_within(adapter.timeout_ms);
             let query = Query {
                 session: &session,
-                // Nobody looked at the statement; only a read-only connection makes sure that it reads.
+                // Nobody looked at the statement; only a read-only connection makes sure that it
+                // reads.
                 access: if adapter.read_only { Access::Read } else { Access::Write },
                 caller: Some(self.run.signal.cancel()),
                 ..Query::reading(command, deadline_ms, adapter.max_rows as usize, MAX_CELL_BYTES)
@@ -189,7 +193,8 @@ impl ScriptHost for Host<'_> {
         if let (LogReader::Caller, Some(listener)) = (to, self.run.listener) {
             listener.log(level, &self.run.secrets().for_caller(message));
         }
-        // The text is a field, in quotes: it can look neither like another line nor like another field.
+        // The text is a field, in quotes: it can look neither like another line nor like another
+        // field.
         macro_rules! line {
             ($level:ident) => {
                 if tracing::enabled!(target: LOG_TARGET, tracing::Level::$level) {
@@ -238,8 +243,10 @@ const fn is_redirect(response: &HttpResponse) -> bool {
     matches!(response.status, 301 | 302 | 303 | 307 | 308)
 }
 
-/// Makes the request that follows a redirect, as [`fetch`](https://fetch.spec.whatwg.org/#http-redirect-fetch) does. That takes only
-/// `authorization` away from another origin; here every field goes that is not known to hold nothing private.
+/// Makes the request that follows a redirect, as
+/// [`fetch`](https://fetch.spec.whatwg.org/#http-redirect-fetch) does. That takes only
+/// `authorization` away from another origin; here every field goes that is not known to hold
+/// nothing private.
 fn redirected(request: &mut HttpRequest, status: u16, other_origin: bool) {
     let method = request.method.as_str();
     let becomes_get = match status {

@@ -24,7 +24,8 @@ pub struct Step {
     pub applies: bool,
     /// What it does, or why it has nothing to do.
     pub does: String,
-    /// Further facts, a line each: what is asked, which rules there are, which value is bound to which placeholder.
+    /// Further facts, a line each: what is asked, which rules there are, which value is bound to
+    /// which placeholder.
     pub details: Vec<String>,
     /// The statement of a database tool. What is known only with the call stands as a placeholder.
     pub statement: Option<String>,

@@ -1,7 +1,8 @@
 //! Stage 2, *authenticate*: who calls? Skipped for a tool without an `auth` block.
 //!
-//! A plugin knows the caller, or does not know what it sent, or refuses it. Under `any` the plugins are asked in order, until one knows the
-//! caller or refuses it: what a plugin recognises as its own and rejects is not shown to the next one, which may be weaker.
+//! A plugin knows the caller, or does not know what it sent, or refuses it. Under `any` the plugins
+//! are asked in order, until one knows the caller or refuses it: what a plugin recognises as its
+//! own and rejects is not shown to the next one, which may be weaker.
 //!
 //! | plugin | does not know | refuses |
 //! |---|---|---|
@@ -12,11 +13,13 @@
 //! | `lambda` | a caller that no front end of AWS let in, or not by this authorizer | one that lacks what the policy demands |
 //! | a script | a caller for whom it returns nothing | what it says |
 //!
-//! `allow_all` lets everyone in and names nobody. `api_key` compares the SHA-256 digests of the sent key (`X-API-Key`, else
-//! `Authorization: Bearer`) and of every expected key in constant time. A script plugin gets `{headers, policy, tool}` and returns the
-//! principal; or nothing (`undefined`, `null`), which lets the caller in without a name, and under `any` leaves it to the next plugin; or
-//! `anonymous()`, which lets it in without a name in both cases. Anything else refuses the caller, an object without `subject` and `claims`
-//! as well: it is what `{ subject: user?.id }` makes of somebody whom nobody knows, and what `{ error: "…" }` is.
+//! `allow_all` lets everyone in and names nobody. `api_key` compares the SHA-256 digests of the
+//! sent key (`X-API-Key`, else `Authorization: Bearer`) and of every expected key in constant time.
+//! A script plugin gets `{headers, policy, tool}` and returns the principal; or nothing
+//! (`undefined`, `null`), which lets the caller in without a name, and under `any` leaves it to the
+//! next plugin; or `anonymous()`, which lets it in without a name in both cases. Anything else
+//! refuses the caller, an object without `subject` and `claims` as well: it is what
+//! `{ subject: user?.id }` makes of somebody whom nobody knows, and what `{ error: "…" }` is.
 //!
 //! | the plugin | the caller is told |
 //! |---|---|
@@ -62,7 +65,8 @@ const DIGEST_BYTES: usize = 32;
 /// The principal, `{subject, scopes, roles, claims, plugin}`; `None` where nobody is named.
 ///
 /// # Errors
-/// `UNAUTHORIZED`, `FORBIDDEN` and the codes of a script plugin with a [`Refusal`]; `TIMEOUT` and `CANCELLED` of a script plugin.
+/// `UNAUTHORIZED`, `FORBIDDEN` and the codes of a script plugin with a [`Refusal`]; `TIMEOUT` and
+/// `CANCELLED` of a script plugin.
 pub(in crate::pipeline) async fn authenticate(run: &Run<'_>, auth: &Auth) -> FaultResult<Option<Json>> {
     if let Some(PlatformCaller { authorizer: Authorizer::Development, claims }) = run.platform_caller
         && !has_credentials(run.headers, auth.entries())
@@ -96,7 +100,8 @@ pub(in crate::pipeline) async fn authenticate(run: &Run<'_>, auth: &Auth) -> Fau
     Err(fault)
 }
 
-/// The principal of a call. Where the app lets nobody in without sign-in, a caller without one is refused.
+/// The principal of a call. Where the app lets nobody in without sign-in, a caller without one is
+/// refused.
 ///
 /// # Errors
 /// Those of [`authenticate`].
@@ -112,7 +117,8 @@ pub(in crate::pipeline) fn nobody() -> Box<Fault> {
     refused("the plugin names nobody, and nothing in the app is open to callers without credentials")
 }
 
-/// Whether a caller sent a token or a key that one of these plugins looks at. What a script reads beside a token is not known.
+/// Whether a caller sent a token or a key that one of these plugins looks at. What a script reads
+/// beside a token is not known.
 pub(in crate::pipeline) fn sends_credentials<'a>(headers: &Headers, mut auths: impl Iterator<Item = &'a Auth>) -> bool {
     let looks_at = |auth: &Auth| match auth {
         Auth::ApiKey(_) => sent_key(headers).is_some(),
@@ -133,7 +139,8 @@ async fn ask(run: &Run<'_>, auth: &Auth) -> Answer {
         Auth::AllowAll => Answer::Knows(None),
         Auth::ApiKey(keys) => match api_key(run.pipeline, run.headers, keys) {
             Ok(principal) => Answer::Knows(Some(principal)),
-            // A bearer token may be for another plugin; what is in the field of keys is a key. One that lacks a scope was known.
+            // A bearer token may be for another plugin; what is in the field of keys is a key. One
+            // that lacks a scope was known.
             Err(fault) if run.headers.first(KEY_FIELD).is_none() && fault.code != FORBIDDEN => Answer::KnowsNot(fault),
             Err(fault) => Answer::Refuses(fault),
         },
@@ -175,7 +182,8 @@ fn api_key(pipeline: &Pipeline, headers: &Headers, policy: &ApiKeys) -> FaultRes
     }
     let Some(sent) = sent_key(headers) else { return Err(refused("no key was sent")) };
     let sent = Sha256::digest(sent.as_bytes());
-    // Every key is looked at, so that the time says nothing about which one matched; the first match counts.
+    // Every key is looked at, so that the time says nothing about which one matched; the first
+    // match counts.
     let mut found = u64::MAX;
     for (index, expected) in expected.iter().enumerate().rev() {
         let Some(expected) = expected else { continue };
@@ -274,7 +282,8 @@ async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &Policy) -> FaultResu
         }
         Err(ScriptFault::Cancelled) => Err(signal::cancelled(Stage::Authenticate).into()),
         Err(ScriptFault::TimedOut) => Err(run.signal.timed_out().fault(Stage::Authenticate).into()),
-        // A refusal has been sorted out before, so what is left of `millrace` is a result that was thrown.
+        // A refusal has been sorted out before, so what is left of `millrace` is a result that was
+        // thrown.
         Err(ScriptFault::Thrown(thrown)) if thrown.reply.is_none() => Err(refused(script::told(run, plugin, &thrown))),
         Err(ScriptFault::Thrown(thrown) | ScriptFault::LeftBehind(thrown)) => {
             Err(defect(script::path(run, plugin), &script::told(run, plugin, &thrown)))
@@ -312,7 +321,8 @@ fn policy_json(run: &Run<'_>, policy: &Policy) -> FaultResult<Json> {
     Ok(filled)
 }
 
-/// Every header field by its lower-case name; the values of one that stands several times are joined.
+/// Every header field by its lower-case name; the values of one that stands several times are
+/// joined.
 fn headers(run: &Run<'_>) -> Json {
     let mut fields = Map::new();
     for (name, value) in run.headers.iter() {

@@ -1,4 +1,5 @@
-//! Stage 9, *execute*: a statement (variables → inputs → cache lookup → connector → cache store), a handler, or a search for tools.
+//! Stage 9, *execute*: a statement (variables → inputs → cache lookup → connector → cache store), a
+//! handler, or a search for tools.
 //!
 //! The codes of a connector's errors:
 //!
@@ -17,7 +18,8 @@
 //! | `Protocol` | `DATABASE_ERROR` | no |
 //! | `Cancelled` | `CANCELLED` | no |
 //!
-//! The error's message goes to the caller, its source only under `errors.expose: full`, and to the log.
+//! The error's message goes to the caller, its source only under `errors.expose: full`, and to the
+//! log.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -80,7 +82,8 @@ async fn query(run: &Run<'_>, adapter: &Adapter, place: usize, execute: &Execute
     let access = execute.access().unwrap_or(Access::Write);
     tenant::admit(run, adapter, execute).map_err(|error| fault_of(run, access, error))?;
     let rendered = statement::render(run, execute, inputs)?;
-    // Before the cache is looked at: nothing is given to a caller that the session refuses, or that has no database.
+    // Before the cache is looked at: nothing is given to a caller that the session refuses, or that
+    // has no database.
     let (session, database) = placed(run, adapter).map_err(|error| fault_of(run, access, error))?;
     let asked = Asked { statement: &rendered, session: &session, database };
     let lookup = async {

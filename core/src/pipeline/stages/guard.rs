@@ -1,5 +1,6 @@
-//! Stage 8, *guard*: how often the tool may be called, whether the call was made before, whether its user agrees, how many calls run at a
-//! time. In this order: a call that is refused asks nobody, and one that waits for its user takes no place of others.
+//! Stage 8, *guard*: how often the tool may be called, whether the call was made before, whether
+//! its user agrees, how many calls run at a time. In this order: a call that is refused asks
+//! nobody, and one that waits for its user takes no place of others.
 
 use crate::Json;
 use crate::pipeline::{
@@ -31,7 +32,8 @@ pub(in crate::pipeline) struct Passed<'a> {
 /// Lets the call through, or ends it.
 ///
 /// # Errors
-/// `RATE_LIMITED`, `DECLINED`, `SERVER_BUSY`, and those of the stores, of [`once`] and of [`rounds`](crate::pipeline::rounds).
+/// `RATE_LIMITED`, `DECLINED`, `SERVER_BUSY`, and those of the stores, of [`once`] and of
+/// [`rounds`](crate::pipeline::rounds).
 pub(in crate::pipeline) async fn guard<'a>(run: &Run<'a>, inputs: &Json) -> Result<Passed<'a>, CallEnd> {
     let tool = run.tool;
     if let Some(limit) = &tool.limits.rate {

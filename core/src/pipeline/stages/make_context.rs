@@ -1,7 +1,9 @@
-//! Stage 3, *context*: makes `ctx` afresh for each call, with what the app's `context` adds: the root's, then the folders', then the tool's;
-//! of each the `values`, then what its `factory` returns.
+//! Stage 3, *context*: makes `ctx` afresh for each call, with what the app's `context` adds: the
+//! root's, then the folders', then the tool's; of each the `values`, then what its `factory`
+//! returns.
 //!
-//! Nothing that a factory says reaches the caller: whatever goes wrong is `CONTEXT_FAILED` in the same words, and one line in the log.
+//! Nothing that a factory says reaches the caller: whatever goes wrong is `CONTEXT_FAILED` in the
+//! same words, and one line in the log.
 
 use alloc::{borrow::ToOwned as _, format, string::String};
 
@@ -26,7 +28,8 @@ use crate::{
 /// The context of a call, with what the app adds to it.
 ///
 /// # Errors
-/// `CONTEXT_FAILED`, `CONFIGURATION` for a variable that is not set, `TIMEOUT` and `CANCELLED` where the call itself had to end.
+/// `CONTEXT_FAILED`, `CONFIGURATION` for a variable that is not set, `TIMEOUT` and `CANCELLED`
+/// where the call itself had to end.
 pub(in crate::pipeline) async fn make_context(run: &Run<'_>) -> Result<Context, CallEnd> {
     let mut ctx = run.new_context().data().clone();
     let settings = &run.tool.context;

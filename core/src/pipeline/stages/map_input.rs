@@ -1,7 +1,8 @@
-//! Stage 5, *map input*: `mappers.input` gets `{inputs, tool}`; the object that it returns replaces the inputs for all later stages.
+//! Stage 5, *map input*: `mappers.input` gets `{inputs, tool}`; the object that it returns replaces
+//! the inputs for all later stages.
 //!
-//! What is wrong with mapped inputs is the caller's to mend where it is wrong with what the caller sent, too. Whatever else is wrong is a
-//! defect of the mapper.
+//! What is wrong with mapped inputs is the caller's to mend where it is wrong with what the caller
+//! sent, too. Whatever else is wrong is a defect of the mapper.
 
 use alloc::{format, vec::Vec};
 
@@ -40,7 +41,8 @@ pub(in crate::pipeline) async fn map_input(run: &Run<'_>, mapper: &ScriptRef, mu
 /// Stage 6 of a tool with a mapper: the mapped inputs, checked. `sent` is what the caller sent.
 ///
 /// # Errors
-/// Those of [`validate`], and `SCRIPT_RESULT` for what the mapper made wrong: the names of the inputs, and in the log what is wrong with them.
+/// Those of [`validate`], and `SCRIPT_RESULT` for what the mapper made wrong: the names of the
+/// inputs, and in the log what is wrong with them.
 pub(in crate::pipeline) async fn validate_mapped(run: &Run<'_>, mapper: &ScriptRef, mapped: Json, sent: Json) -> FaultResult<Json> {
     let fault = match validate(run, mapped).await {
         Err(fault) if fault.code == INVALID => fault,

@@ -1,6 +1,7 @@
-//! Stage 10, *map output*: `mappers.output` gets `{results, tool}`; the value that it returns replaces the result. Of a result that the
-//! handler built with `response()` it gets and replaces the data; the blocks stay, unless it builds a result itself. Then the tool's
-//! `errors.on` rules look at the result: the first that holds makes it a failure.
+//! Stage 10, *map output*: `mappers.output` gets `{results, tool}`; the value that it returns
+//! replaces the result. Of a result that the handler built with `response()` it gets and replaces
+//! the data; the blocks stay, unless it builds a result itself. Then the tool's `errors.on` rules
+//! look at the result: the first that holds makes it a failure.
 
 use alloc::{boxed::Box, string::String};
 use core::cell::Cell;

@@ -1,9 +1,11 @@
-//! Stage 7, *middleware*: the entries that the root, the folders and the tool declare, one after the other. An entry adds to `ctx`, or
-//! ends the call, or observes how it ends. Then nothing after it runs: not the handler, not the presenter.
+//! Stage 7, *middleware*: the entries that the root, the folders and the tool declare, one after
+//! the other. An entry adds to `ctx`, or ends the call, or observes how it ends. Then nothing after
+//! it runs: not the handler, not the presenter.
 //!
-//! What observes (`after` of a script, `audit`) does so for every call that passed it, also where its caller disconnected, in reverse order,
-//! once the call has its end and before the answer leaves; whatever it returns or throws changes nothing. It has five seconds, or what is left of the
-//! request's time.
+//! What observes (`after` of a script, `audit`) does so for every call that passed it, also where
+//! its caller disconnected, in reverse order, once the call has its end and before the answer
+//! leaves; whatever it returns or throws changes nothing. It has five seconds, or what is left of
+//! the request's time.
 
 use alloc::{boxed::Box, format, rc::Rc, string::String, vec::Vec};
 use core::cell::Cell;
@@ -37,8 +39,8 @@ use crate::{
     value::Value,
 };
 
-/// How long everything that observes the end of a call may take, in milliseconds, and how long it always has, also where the request's time
-/// is over.
+/// How long everything that observes the end of a call may take, in milliseconds, and how long it
+/// always has, also where the request's time is over.
 const OBSERVERS_MS: u32 = 5_000;
 const OBSERVERS_LEAST_MS: u64 = 250;
 /// The most characters of a subject, and of the names of inputs, in an audit line.
@@ -126,7 +128,8 @@ fn defect(run: &Run<'_>, script: &ScriptRef, problem: &str) -> Fault {
     Fault::new(Stage::Middleware, "SCRIPT_RESULT", message).by_author()
 }
 
-/// Refuses a caller that was not granted what is required. One that nobody named is asked who it is.
+/// Refuses a caller that was not granted what is required. One that nobody named is asked who it
+/// is.
 pub(in crate::pipeline) fn require_scope(
     run: &Run<'_>,
     stage: Stage,
@@ -165,7 +168,8 @@ impl<'a> Ended<'a> {
     }
 }
 
-/// Tells those that observe how the call ended. Until they have been told, the isolate still works on the call.
+/// Tells those that observe how the call ended. Until they have been told, the isolate still works
+/// on the call.
 pub(in crate::pipeline) async fn observe(run: &Run<'_>, ended: Ended<'_>) {
     let Some(seen) = run.chain.seen.take() else { return };
     let clock = &*run.pipeline.ports.clock;
@@ -258,7 +262,8 @@ fn names_of(audited: AuditInputs, inputs: &Json) -> String {
     shortened(words.join(","))
 }
 
-/// A name as it is, or in quotes where it could look like several: a tool with `json_schema` may take names that its caller makes up.
+/// A name as it is, or in quotes where it could look like several: a tool with `json_schema` may
+/// take names that its caller makes up.
 fn shown_name(name: &str) -> String {
     let is_plain = !name.is_empty() && name.chars().all(|character| character.is_alphanumeric() || matches!(character, '_' | '-' | '.'));
     if is_plain { name.into() } else { format!("{}", Json::from(name)) }

@@ -1,12 +1,12 @@
 //! Stage 11, *present*: what a model sees of the result.
 //!
-//! With `returns`, the presenter's steps, in this order: find the items, limit, validate and strip, the same for what is embedded, redact,
-//! make visible what is hidden, then rules, UI blocks and actions. So nothing that is stripped or redacted can appear in anything that comes
-//! after. What the caller selects
-//! of the items is cut last: what is said of an item is said of the whole one.
+//! With `returns`, the presenter's steps, in this order: find the items, limit, validate and strip,
+//! the same for what is embedded, redact, make visible what is hidden, then rules, UI blocks and
+//! actions. So nothing that is stripped or redacted can appear in anything that comes after. What
+//! the caller selects of the items is cut last: what is said of an item is said of the whole one.
 //!
-//! With `output`, the value is sent as structured content and must fit that schema. The caller is told where it does not; the value itself
-//! stays here.
+//! With `output`, the value is sent as structured content and must fit that schema. The caller is
+//! told where it does not; the value itself stays here.
 
 use alloc::{format, string::String};
 

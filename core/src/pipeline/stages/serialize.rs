@@ -1,7 +1,9 @@
-//! Stage 13, *serialize*: what the tool did → content blocks; a fault → a tool result or a JSON-RPC error.
+//! Stage 13, *serialize*: what the tool did → content blocks; a fault → a tool result or a JSON-RPC
+//! error.
 //!
-//! A string is sent as it is, everything else as JSON text. Rows are written straight from the connector's cells. Hidden characters become
-//! visible here, see [`hidden`]: a look at the written bytes finds out whether there can be any.
+//! A string is sent as it is, everything else as JSON text. Rows are written straight from the
+//! connector's cells. Hidden characters become visible here, see [`hidden`]: a look at the written
+//! bytes finds out whether there can be any.
 
 use alloc::{boxed::Box, format, string::String, vec, vec::Vec};
 
@@ -27,8 +29,8 @@ use crate::{
     toon::toon,
 };
 
-/// The most bytes of a result that is no answer of `tools/call`, and of one that says what a call has changed and cannot be shortened, where the
-/// author sets no limit.
+/// The most bytes of a result that is no answer of `tools/call`, and of one that says what a call
+/// has changed and cannot be shortened, where the author sets no limit.
 const WHOLE_BYTES: usize = 1 << 20;
 
 /// The result of a call that went well.
@@ -120,7 +122,8 @@ fn write(run: &Run<'_>, outcome: &mut ToolOutput) -> FaultResult<TextOfResult> {
     Ok(TextOfResult { length: text.len(), first: Some(text) })
 }
 
-/// The same of a result with blocks: the data is in the first one. Structured content has a copy in text for clients that read no other.
+/// The same of a result with blocks: the data is in the first one. Structured content has a copy in
+/// text for clients that read no other.
 fn write_content(run: &Run<'_>, content: &mut AuthoredContent) -> FaultResult<TextOfResult> {
     let is_bare = content.is_bare();
     // A presenter has seen to what is hidden, and says itself what stays as it is.
@@ -164,7 +167,8 @@ fn json_text(value: &impl Serialize) -> FaultResult<String> {
     Ok(serde_json::to_string(value).map_err(not_json)?)
 }
 
-/// A result of which the database has more rows than the `rows` that were read: it says so after the data, and in `_meta`.
+/// A result of which the database has more rows than the `rows` that were read: it says so after
+/// the data, and in `_meta`.
 fn truncated(run: &Run<'_>, mut content: AuthoredContent, rows: usize) -> Box<AuthoredContent> {
     content.double_structured();
     // A presenter that shows fewer of them has said how many.

@@ -1,4 +1,5 @@
-//! Stage 4, *signal*: is the caller still there, is there still time? Asked before every stage, and while one waits for the outside.
+//! Stage 4, *signal*: is the caller still there, is there still time? Asked before every stage, and
+//! while one waits for the outside.
 
 use alloc::format;
 use core::{
@@ -24,7 +25,8 @@ pub(in crate::pipeline) struct Signal<'a> {
     host_deadline_ms: Option<u64>,
 }
 
-/// A connector that waits until the same deadline says more of it than the call can; clocks of milliseconds cut off what is below one.
+/// A connector that waits until the same deadline says more of it than the call can; clocks of
+/// milliseconds cut off what is below one.
 const OTHERS_FIRST_MS: u64 = 2;
 
 /// Why a call must end.
@@ -32,7 +34,8 @@ const OTHERS_FIRST_MS: u64 = 2;
 pub(in crate::pipeline) enum Interruption {
     /// The caller went away.
     Cancelled,
-    /// The time is over. The tool allows so many milliseconds; `None` where the request had to end before.
+    /// The time is over. The tool allows so many milliseconds; `None` where the request had to end
+    /// before.
     TimedOut(Option<u64>),
 }
 
@@ -62,8 +65,8 @@ impl<'a> Signal<'a> {
         self.deadline_ms
     }
 
-    /// When what comes after the call has to end: `timeout_ms` from now, but not past the end of the request, and in any case so much later
-    /// than now that something can be done.
+    /// When what comes after the call has to end: `timeout_ms` from now, but not past the end of
+    /// the request, and in any case so much later than now that something can be done.
     pub(in crate::pipeline) fn after(&self, timeout_ms: u32, least_ms: u64) -> u64 {
         let now_ms = self.clock.now_ms();
         let own_ms = now_ms.saturating_add(timeout_ms.into());
@@ -95,7 +98,8 @@ impl<'a> Signal<'a> {
         Ok(())
     }
 
-    /// Waits for work, but not past the deadline and not for a caller that went away. Work that is ready at once never starts a timer.
+    /// Waits for work, but not past the deadline and not for a caller that went away. Work that is
+    /// ready at once never starts a timer.
     pub(in crate::pipeline) async fn race<T>(&self, work: impl Future<Output = T>) -> Result<T, Interruption> {
         let mut work = pin!(work);
         let mut tripped = self.cancel.tripped();

@@ -1,8 +1,10 @@
-//! Stage 12, *sync*: what a call has changed makes cached results stale, and is announced to the caller.
+//! Stage 12, *sync*: what a call has changed makes cached results stale, and is announced to the
+//! caller.
 //!
-//! Where the call goes well this is a stage; a call that ends in any other way passes here, too, and so does one that is dropped: what it
-//! changed, or may have changed, makes results stale as well. Only a call that went well, with a warning or without, announces something.
-//! Nothing here fails a call.
+//! Where the call goes well this is a stage; a call that ends in any other way passes here, too,
+//! and so does one that is dropped: what it changed, or may have changed, makes results stale as
+//! well. Only a call that went well, with a warning or without, announces something. Nothing here
+//! fails a call.
 
 use alloc::{boxed::Box, rc::Rc, string::String, vec::Vec};
 

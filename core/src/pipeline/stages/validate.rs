@@ -1,13 +1,18 @@
-//! Stage 6, *validate*: every declared input of every tool, in declared order; all problems at once, undeclared fields last.
+//! Stage 6, *validate*: every declared input of every tool, in declared order; all problems at
+//! once, undeclared fields last.
 //!
-//! A value is coerced where that loses nothing: `"42"` is the int 42, `3.0` is 3, `"true"` and `1` are booleans (the words of Go's
-//! `ParseBool`), a text in one of the forms of [`is_datetime`](crate::formats::is_datetime) is a datetime and stays as it was written, and JSON text
-//! of a list or an object is that list or object, since many clients send them so. A text stays a text wherever the declaration takes one. What would
-//! lose something is refused: `3.9` as an int, an integer beyond ±2^53 sent as a number, `null` for a required input. For an optional input that is not
-//! `nullable`, `null` is the same as leaving it out. An integer beyond ±2^53 is refused wherever no type says otherwise, too: scripts and many clients
-//! count in doubles, and would pass on another number.
+//! A value is coerced where that loses nothing: `"42"` is the int 42, `3.0` is 3, `"true"` and `1`
+//! are booleans (the words of Go's `ParseBool`), a text in one of the forms of
+//! [`is_datetime`](crate::formats::is_datetime) is a datetime and stays as it was written, and JSON
+//! text of a list or an object is that list or object, since many clients send them so. A text
+//! stays a text wherever the declaration takes one. What would lose something is refused: `3.9` as
+//! an int, an integer beyond ±2^53 sent as a number, `null` for a required input. For an optional
+//! input that is not `nullable`, `null` is the same as leaving it out. An integer beyond ±2^53 is
+//! refused wherever no type says otherwise, too: scripts and many clients count in doubles, and
+//! would pass on another number.
 //!
-//! What a tool's statement has no place for is refused here as well: a list of more values than its database takes.
+//! What a tool's statement has no place for is refused here as well: a list of more values than its
+//! database takes.
 
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 use core::fmt;
@@ -40,11 +45,13 @@ pub(in crate::pipeline) use pattern::Patterns;
 
 /// The code of what a caller has to mend.
 pub(in crate::pipeline) const INVALID: &str = "VALIDATION_ERROR";
-/// The most problems that are reported; a long list with one mistake in every element would drown the caller.
+/// The most problems that are reported; a long list with one mistake in every element would drown
+/// the caller.
 const MAX_ISSUES: usize = 50;
 /// The most names or options that one problem lists.
 const MAX_LISTED: usize = 50;
-/// How many lists and objects of a message the inputs stand in, themselves among them: the message, its `params`, its `arguments`.
+/// How many lists and objects of a message the inputs stand in, themselves among them: the message,
+/// its `params`, its `arguments`.
 const LEVELS_AROUND: usize = 3;
 /// The most characters of a path, and of what is wrong there, where a schema says so.
 const MAX_PATH: usize = 400;
@@ -87,7 +94,8 @@ pub(in crate::pipeline) fn check(pipeline: &Pipeline, declared: &[Input], inputs
     Ok(Json::Object(inputs))
 }
 
-/// The inputs of a tool that gives its schema outright: as they were sent, where they fit, or with JSON text read where they do not.
+/// The inputs of a tool that gives its schema outright: as they were sent, where they fit, or with
+/// JSON text read where they do not.
 fn by_schema(run: &Run<'_>, schema: &str, mut inputs: Json) -> FaultResult<Json> {
     let of_text = |text: &str, levels: usize| strict::parse(text, (LEVELS_AROUND + levels).saturating_sub(1));
     let Err(mismatch) = run.pipeline.schemas.check_inputs(run.place, schema, &mut inputs, &of_text) else {
@@ -221,7 +229,8 @@ impl<'a> Check<'a> {
         })
     }
 
-    /// Whether every integer in a value is exact; those that are not are reported. JSON has at most 128 levels.
+    /// Whether every integer in a value is exact; those that are not are reported. JSON has at most
+    /// 128 levels.
     fn integers(&mut self, value: &Json, path: &Path<'_>, kind: &str) -> bool {
         match value {
             Json::Number(number) if !coerce::is_exact(number) => {

@@ -1,8 +1,9 @@
 //! Ids beyond 64 bits.
 //!
-//! JSON-RPC's integers have no bound, and an id must come back as it was sent. The parser turns an integer that fits no
-//! 64-bit type into a float; here the digits are looked up in the text. (`serde_json`'s `raw_value` would keep them, and would
-//! also give a meaning to a member name that any caller can send.)
+//! JSON-RPC's integers have no bound, and an id must come back as it was sent. The parser turns an
+//! integer that fits no 64-bit type into a float; here the digits are looked up in the text.
+//! (`serde_json`'s `raw_value` would keep them, and would also give a meaning to a member name that
+//! any caller can send.)
 
 use alloc::{string::String, vec::Vec};
 

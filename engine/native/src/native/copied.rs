@@ -1,4 +1,5 @@
-//! The memory of instances where it is not mapped: the runtime's own, into which an image is copied. Nothing here is unsafe.
+//! The memory of instances where it is not mapped: the runtime's own, into which an image is
+//! copied. Nothing here is unsafe.
 
 use std::ops::Deref;
 
@@ -44,7 +45,8 @@ pub(crate) fn restore(memory: &Memory, store: &mut Store<State>, image: &Bytes, 
     Ok(())
 }
 
-/// Copies an image over a memory that is at least as long. The stack, which is below `stack_pointer`, keeps its rubbish: no script can read it.
+/// Copies an image over a memory that is at least as long. The stack, which is below
+/// `stack_pointer`, keeps its rubbish: no script can read it.
 pub(crate) fn copy(memory: &mut [u8], image: &[u8], stack_pointer: usize) {
     let (lower, upper) = memory.split_at_mut(image.len());
     lower[stack_pointer..].copy_from_slice(&image[stack_pointer..]);

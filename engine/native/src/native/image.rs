@@ -18,8 +18,9 @@ pub struct Image {
 }
 
 impl Image {
-    /// Evaluates the prelude: a script that comes to a function, which is called with what the module offers, and returns the functions
-    /// `load`, `enter`, `settle` and `poll`. See engine/glue.c.
+    /// Evaluates the prelude: a script that comes to a function, which is called with what the
+    /// module offers, and returns the functions `load`, `enter`, `settle` and `poll`. See
+    /// engine/glue.c.
     ///
     /// # Errors
     /// A [`Fault`], or [`Fault::Broken`] with what the prelude threw.
@@ -69,7 +70,8 @@ pub struct Loader {
 }
 
 impl Loader {
-    /// One that goes on where an image ends. The limits are those of each script; the memory is that of all of them together.
+    /// One that goes on where an image ends. The limits are those of each script; the memory is
+    /// that of all of them together.
     ///
     /// # Errors
     /// [`Fault::Broken`] where the operating system gives no memory.
@@ -77,8 +79,8 @@ impl Loader {
         Ok(Self { instance: Instance::new(image)?, limits })
     }
 
-    /// Evaluates a script, and hands what it comes to to the prelude's `load`, with `meta`: JSON with a `path`, by which stacks name it. The step
-    /// has what the prelude's `poll` says of it.
+    /// Evaluates a script, and hands what it comes to to the prelude's `load`, with `meta`: JSON
+    /// with a `path`, by which stacks name it. The step has what the prelude's `poll` says of it.
     ///
     /// # Errors
     /// A [`Fault`] that ended it. Then nothing can be done but to [`discard`](Self::discard).

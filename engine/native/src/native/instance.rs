@@ -20,7 +20,8 @@ use crate::{
     frame::Frame,
 };
 
-/// An instance that a call has made larger than its image by so much is not used again: its memory would stay.
+/// An instance that a call has made larger than its image by so much is not used again: its memory
+/// would stay.
 const MAX_KEPT_GROWTH: usize = 4 << 20;
 
 /// A copy of an image in which calls run, one at a time.
@@ -121,7 +122,8 @@ impl Instance {
         block(self.enter(&init, (pointer(heap_end), SCRIPT_STACK_BYTES), host))
     }
 
-    /// Puts the image back: after it nothing of an earlier call is there, and questions that were not answered are forgotten.
+    /// Puts the image back: after it nothing of an earlier call is there, and questions that were
+    /// not answered are forgotten.
     ///
     /// # Errors
     /// [`Fault::Broken`] where the operating system gives no memory.
@@ -160,8 +162,8 @@ impl Instance {
         self.go_on(message, limits, host).await
     }
 
-    /// Makes it ready for a script of a call, in what the one before it has left: the image, or another script of the same call. What that one
-    /// has asked for is answered to nobody.
+    /// Makes it ready for a script of a call, in what the one before it has left: the image, or
+    /// another script of the same call. What that one has asked for is answered to nobody.
     ///
     /// # Errors
     /// None that is known.
@@ -182,8 +184,8 @@ impl Instance {
         state.asked_bytes = 0;
     }
 
-    /// Runs what a script that failed has left to be done, with nobody to answer it. Says whether all of it is done, within a small budget;
-    /// else the instance has to be restored.
+    /// Runs what a script that failed has left to be done, with nobody to answer it. Says whether
+    /// all of it is done, within a small budget; else the instance has to be restored.
     pub async fn drain(&mut self, host: &dyn Host) -> bool {
         if self.set_fuel(DRAIN_FUEL).is_err() {
             return false;
@@ -192,7 +194,8 @@ impl Instance {
         self.enter(&drain, (), host).await == Ok(1)
     }
 
-    /// Evaluates a script that is not part of the image, for the call that follows by [`go_on`](Self::go_on).
+    /// Evaluates a script that is not part of the image, for the call that follows by
+    /// [`go_on`](Self::go_on).
     ///
     /// # Errors
     /// A [`Fault`] that ended it.
@@ -217,8 +220,8 @@ impl Instance {
         self.step(state)
     }
 
-    /// Answers a question of the running call: with what was asked for, or where `is_answer` is not set with why there is none. What the call
-    /// has left of its fuel is what it goes on with.
+    /// Answers a question of the running call: with what was asked for, or where `is_answer` is not
+    /// set with why there is none. What the call has left of its fuel is what it goes on with.
     ///
     /// # Errors
     /// A [`Fault`] that ended the call.
@@ -337,7 +340,8 @@ impl Instance {
         Ok(String::from_utf8_lossy(bytes).into_owned())
     }
 
-    /// Runs an export, with the host in reach. Where this is dropped before it is done the instance has to be restored.
+    /// Runs an export, with the host in reach. Where this is dropped before it is done the instance
+    /// has to be restored.
     async fn enter<P: WasmParams + Sync, R: WasmResults + Sync>(
         &mut self,
         export: &TypedFunc<P, R>,

@@ -1,8 +1,10 @@
-//! The memory of instances on Linux: a private mapping of the image, of which the system knows what was touched.
+//! The memory of instances on Linux: a private mapping of the image, of which the system knows what
+//! was touched.
 //!
-//! An image is a file in memory that can no longer be changed. Each instance maps it over the beginning of its linear memory, copy on write.
-//! The pages that a call has touched are then those that are not of the file, and `/proc/self/pagemap` says which: putting them back costs
-//! some microseconds where a copy of all would cost ten times as much.
+//! An image is a file in memory that can no longer be changed. Each instance maps it over the
+//! beginning of its linear memory, copy on write. The pages that a call has touched are then those
+//! that are not of the file, and `/proc/self/pagemap` says which: putting them back costs some
+//! microseconds where a copy of all would cost ten times as much.
 #![allow(unsafe_code)]
 
 use std::{
@@ -25,9 +27,11 @@ use wasmtime::{Config, LinearMemory, Memory, MemoryCreator, MemoryType, Result, 
 use super::{copied, module::State};
 use crate::WASM_PAGE;
 
-/// From so many touched pages on they are given back to the system, so that the next call does not find them touched again.
+/// From so many touched pages on they are given back to the system, so that the next call does not
+/// find them touched again.
 const MANY_PAGES: usize = 512;
-/// Every so many calls they are given back, too: what one call has touched, all that follow would put back.
+/// Every so many calls they are given back, too: what one call has touched, all that follow would
+/// put back.
 const KEPT_FOR: u32 = 32;
 
 /// An entry of pagemap: the page is in memory, or swapped out.
@@ -37,14 +41,16 @@ const OF_FILE: u64 = 1 << 61;
 /// The bytes of an entry.
 const ENTRY_BYTES: usize = 8;
 
-/// The bytes of an image: a mapping to read them, of a file in memory where the system gives one of that size.
+/// The bytes of an image: a mapping to read them, of a file in memory where the system gives one of
+/// that size.
 pub(crate) struct Bytes {
     file: Option<OwnedFd>,
     start: NonNull<u8>,
     length: usize,
 }
 
-// SAFETY: nothing writes to the mapping once it was made, and its file, where it has one, is sealed against writing: the bytes never change.
+// SAFETY: nothing writes to the mapping once it was made, and its file, where it has one, is sealed
+// against writing: the bytes never change.
 unsafe impl Send for Bytes {}
 // SAFETY: as above.
 unsafe impl Sync for Bytes {}
@@ -78,7 +84,8 @@ impl Bytes {
         // SAFETY: a new mapping at a place that the system chooses overlaps nothing.
         let start = unsafe { mmap_anonymous(ptr::null_mut(), length, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE) }?;
         let start = NonNull::<u8>::new(start.cast()).ok_or_else(|| io::Error::other("mapped at null"))?;
-        // SAFETY: the mapping is new, writable and `length` bytes long, and nobody else knows of it.
+        // SAFETY: the mapping is new, writable and `length` bytes long, and nobody else knows of
+        // it.
         let bytes = unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), length) };
         bytes[kept..].copy_from_slice(&memory[kept..]);
         Ok(Self { file: None, start, length })
@@ -97,7 +104,8 @@ impl Deref for Bytes {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: the mapping has this length, is readable, lives as long as `self`, and never changes.
+        // SAFETY: the mapping has this length, is readable, lives as long as `self`, and never
+        // changes.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.length) }
     }
 }
@@ -116,8 +124,9 @@ unsafe impl Send for Mapped {}
 // SAFETY: `&Mapped` gives out a pointer and numbers, no access.
 unsafe impl Sync for Mapped {}
 
-// SAFETY: `start` is that of a mapping of `reserved` bytes until the value is dropped. The first `size` of them can be read and written,
-// nothing else can; `grow_to` makes more of them usable without moving any.
+// SAFETY: `start` is that of a mapping of `reserved` bytes until the value is dropped. The first
+// `size` of them can be read and written, nothing else can; `grow_to` makes more of them usable
+// without moving any.
 unsafe impl LinearMemory for Mapped {
     fn byte_size(&self) -> usize {
         self.size
@@ -133,7 +142,8 @@ unsafe impl LinearMemory for Mapped {
         }
         let more = new_size.saturating_sub(self.size);
         if more > 0 {
-            // SAFETY: within the mapping, of which nobody else changes the protection; `size` is a multiple of the page size.
+            // SAFETY: within the mapping, of which nobody else changes the protection; `size` is a
+            // multiple of the page size.
             unsafe { mprotect(self.start.as_ptr().add(self.size).cast(), more, MprotectFlags::READ | MprotectFlags::WRITE) }?;
             self.size = new_size;
         }
@@ -147,15 +157,16 @@ unsafe impl LinearMemory for Mapped {
 
 impl Drop for Mapped {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made by `Creator`, and the runtime drops a memory when nothing uses it any more.
+        // SAFETY: the mapping was made by `Creator`, and the runtime drops a memory when nothing
+        // uses it any more.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.reserved) };
     }
 }
 
 struct Creator;
 
-// SAFETY: the memory that is made is zero, as long as was asked for, within a reservation followed by the guard, neither of which can be
-// accessed.
+// SAFETY: the memory that is made is zero, as long as was asked for, within a reservation followed
+// by the guard, neither of which can be accessed.
 unsafe impl MemoryCreator for Creator {
     fn new_memory(
         &self,
@@ -194,8 +205,9 @@ pub(crate) fn attach(memory: &Memory, store: &mut Store<State>, image: &Bytes) -
         return Ok(());
     };
     let start: *mut c_void = data.as_mut_ptr().cast();
-    // SAFETY: the place is the beginning of this memory, at least as long as the image, and readable and writable before and after. The store
-    // is borrowed, so that nothing runs in it and nobody holds a reference into it, and no longer used in this function.
+    // SAFETY: the place is the beginning of this memory, at least as long as the image, and
+    // readable and writable before and after. The store is borrowed, so that nothing runs in it and
+    // nobody holds a reference into it, and no longer used in this function.
     unsafe { mmap(start, image.len(), ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::FIXED, file, 0) }?;
     Ok(())
 }
@@ -208,7 +220,8 @@ pub(crate) fn restore(memory: &Memory, store: &mut Store<State>, image: &Bytes, 
         return Ok(());
     };
     if touched.pages > MANY_PAGES || times.is_multiple_of(KEPT_FOR) {
-        // SAFETY: the place is this memory, which is borrowed. What is dropped there is read anew: from the image's file, and as zeros behind it.
+        // SAFETY: the place is this memory, which is borrowed. What is dropped there is read anew:
+        // from the image's file, and as zeros behind it.
         unsafe { madvise(data.as_mut_ptr().cast(), data.len(), Advice::LinuxDontNeed) }?;
         return Ok(());
     }

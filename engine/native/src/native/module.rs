@@ -18,11 +18,13 @@ use crate::{
     frame::Message,
 };
 
-/// The most questions that wait for an answer at a time, and their bytes. A prelude has limits of its own: these hold whatever it does.
+/// The most questions that wait for an answer at a time, and their bytes. A prelude has limits of
+/// its own: these hold whatever it does.
 const MAX_ASKS: usize = 200_000;
 const MAX_ASKED_BYTES: usize = 256 << 20;
 
-/// The stack of a call, which is its own: no thread needs more for it than for other work. What is not touched takes no memory.
+/// The stack of a call, which is its own: no thread needs more for it than for other work. What is
+/// not touched takes no memory.
 const STACK_BYTES: usize = 3 << 20;
 
 /// How much of it code of the module may take. The rest is for the host's functions that it calls.
@@ -105,7 +107,8 @@ fn read() -> Result<InstancePre<State>> {
     config.max_wasm_stack(WASM_STACK_BYTES).async_stack_size(STACK_BYTES);
     mapped::configure(&mut config);
     let engine = Engine::new(&config)?;
-    // SAFETY: the bytes are what `precompile_module` of the same version returned in our build script, compiled into this program.
+    // SAFETY: the bytes are what `precompile_module` of the same version returned in our build
+    // script, compiled into this program.
     let module = unsafe { Module::deserialize(&engine, CODE) }?;
     let mut linker = Linker::new(&engine);
     linker.func_wrap("host", "ask", ask)?;
@@ -168,7 +171,8 @@ async fn more(mut caller: Caller<'_, State>) -> Result<i32> {
     let fuel = caller.data().fuel.ok_or_else(|| wasmtime::Error::msg("no fuel"))?;
     let tank = i64::from(fuel.get(&mut caller).i32().unwrap_or_default());
     let state = caller.data_mut();
-    // What the tank is below zero is of the next filling: a call ends at the same unit however large the fillings are.
+    // What the tank is below zero is of the next filling: a call ends at the same unit however
+    // large the fillings are.
     let wanted = SLICE_UNITS.max(-tank);
     let given = wanted.min(state.left);
     state.left -= given;

@@ -1,5 +1,6 @@
-//! `client-rmcp LIFECYCLE COMMAND…`: what a user of Rust's official client does that starts a server as its child process, and prints what came back as JSON.
-//! LIFECYCLE: `initialize` or `discover`.
+//! `client-rmcp LIFECYCLE COMMAND…`: what a user of Rust's official client does that starts a
+//! server as its child process, and prints what came back as JSON. LIFECYCLE: `initialize` or
+//! `discover`.
 
 use std::{error::Error, process::Stdio};
 

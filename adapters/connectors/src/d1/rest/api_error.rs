@@ -24,7 +24,8 @@ struct ApiError<'a> {
     message: Cow<'a, str>,
 }
 
-/// What the API says of a token that it does not know, does not take for one, or that may not do this. It does not tell these apart.
+/// What the API says of a token that it does not know, does not take for one, or that may not do
+/// this. It does not tell these apart.
 const DENIED: [i64; 6] = [6003, 6111, 7403, 9109, 9106, 10000];
 const UNKNOWN_DATABASE: i64 = 7404;
 const THROTTLED: [i64; 2] = [971, 10429];
@@ -42,7 +43,8 @@ pub(super) fn of_answer(status: u16, body: &[u8], prepared: &Prepared<'_>) -> St
         404 => StatementFailure::last(error(ErrorKind::Configuration, UNKNOWN_MESSAGE)),
         413 => StatementFailure::last(error(ErrorKind::TooLarge, "the values are larger than D1 allows")),
         429 => StatementFailure::last(error(ErrorKind::Busy, BUSY_MESSAGE)),
-        // A gateway says this of an answer that it did not get, too. Where D1 itself is overloaded, its words are known.
+        // A gateway says this of an answer that it did not get, too. Where D1 itself is overloaded,
+        // its words are known.
         503 => StatementFailure::unknown(error(ErrorKind::Unavailable, "D1 is not ready")),
         300..=399 => StatementFailure::last(error(
             ErrorKind::Configuration,

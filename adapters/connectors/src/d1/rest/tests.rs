@@ -1,4 +1,5 @@
-//! Requests as bytes, and answers. What an answer's rows become is tested in [`super::super::reply`].
+//! Requests as bytes, and answers. What an answer's rows become is tested in
+//! [`super::super::reply`].
 
 use millrace_core::{
     ports::Command,

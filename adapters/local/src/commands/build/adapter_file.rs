@@ -19,7 +19,8 @@ pub(super) enum AdapterFile {
     Beside(PathBuf),
 }
 
-/// The files of the app's adapters, with the adapter and its index: one for each adapter, or for each of its `databases`.
+/// The files of the app's adapters, with the adapter and its index: one for each adapter, or for
+/// each of its `databases`.
 pub(super) fn all<'a>(app: &'a App, env: &'a dyn Env) -> impl Iterator<Item = (usize, &'a Adapter, AdapterFile)> {
     app.adapters.iter().enumerate().flat_map(move |(index, adapter)| {
         let places = adapter.connection_strings();

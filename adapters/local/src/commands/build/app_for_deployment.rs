@@ -16,7 +16,8 @@ use crate::{
     output::{CommandError, CommandResult, print_json},
 };
 
-/// The app that was compiled. Shows errors and warnings on standard error; with `--json`, errors are the answer.
+/// The app that was compiled. Shows errors and warnings on standard error; with `--json`, errors
+/// are the answer.
 ///
 /// # Errors
 /// The app is wrong.

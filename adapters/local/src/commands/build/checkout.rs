@@ -23,12 +23,14 @@ pub(super) fn path(root: &Path, folder: &str) -> OsString {
     env::join_paths(std::iter::once(root.join("target/tools").join(folder)).chain(env::split_paths(&rest))).unwrap_or(rest)
 }
 
-/// Runs cargo, which does nothing where nothing changed, and gives the file of that name among what it made.
+/// Runs cargo, which does nothing where nothing changed, and gives the file of that name among what
+/// it made.
 ///
 /// # Errors
 /// It cannot be started or fails; `failure` says so.
 pub(super) fn cargo(cargo: &mut Command, file: &str, failure: &str) -> CommandResult<PathBuf> {
-    // Below another cargo: build scripts would take what it says of its package for a change, and all be built anew.
+    // Below another cargo: build scripts would take what it says of its package for a change, and
+    // all be built anew.
     for (name, _) in env::vars_os() {
         if ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|start| name.to_string_lossy().starts_with(start)) {
             cargo.env_remove(name);

@@ -1,7 +1,8 @@
 //! The folder of a build: what earlier builds left in it, and what is nobody's.
 //!
-//! Every build lists its files in `.millrace-build`, with size and time of each. The next one, of whatever target, removes those of the
-//! list that it did not write again. A file that no build made, or that was changed since, is never removed.
+//! Every build lists its files in `.millrace-build`, with size and time of each. The next one, of
+//! whatever target, removes those of the list that it did not write again. A file that no build
+//! made, or that was changed since, is never removed.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -48,7 +49,8 @@ impl<'a> Output<'a> {
         self.folder.join(name)
     }
 
-    /// Writes a file unless it has these bytes already: a watcher of the folder restarts at every write.
+    /// Writes a file unless it has these bytes already: a watcher of the folder restarts at every
+    /// write.
     ///
     /// # Errors
     /// It cannot be written.
@@ -57,8 +59,9 @@ impl<'a> Output<'a> {
         write(&path, bytes).map_err(|error| CommandError::Wrong(format!("`{}` cannot be written: {error}", path.display())))
     }
 
-    /// Lets every user of a machine read the files of this build, once it is finished, and the folders between, and run one of them,
-    /// whatever the umask is: where a package is unpacked, somebody else reads it. A folder with files of others stays as it is.
+    /// Lets every user of a machine read the files of this build, once it is finished, and the
+    /// folders between, and run one of them, whatever the umask is: where a package is unpacked,
+    /// somebody else reads it. A folder with files of others stays as it is.
     ///
     /// # Errors
     /// The permissions cannot be changed.
@@ -88,7 +91,8 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Removes what earlier builds made and this one did not, and writes the list. Single files, such as bundles of other apps, stay.
+    /// Removes what earlier builds made and this one did not, and writes the list. Single files,
+    /// such as bundles of other apps, stay.
     ///
     /// # Errors
     /// A file cannot be removed, or the list cannot be written.
@@ -128,7 +132,8 @@ impl<'a> Output<'a> {
         write(&self.folder.join(LIST), (head + &lines).as_bytes()).map_err(failed)
     }
 
-    /// What is in the folder and not of this build, once it is finished: files, and folders that have none of its files.
+    /// What is in the folder and not of this build, once it is finished: files, and folders that
+    /// have none of its files.
     pub(super) fn foreign(&self) -> Vec<String> {
         let mut names = Vec::new();
         self.foreign_below("", &mut names);
@@ -152,7 +157,8 @@ impl<'a> Output<'a> {
 }
 
 impl Listed {
-    /// What the list says; nothing, where there is none. A path that leads out of the folder is none of a build's.
+    /// What the list says; nothing, where there is none. A path that leads out of the folder is
+    /// none of a build's.
     fn read(folder: &Path) -> Self {
         let text = fs::read_to_string(folder.join(LIST)).unwrap_or_default();
         let mut lines = text.lines().filter(|line| !line.starts_with('#'));
@@ -228,7 +234,8 @@ mod tests {
         let foreign = build(&dist, "lambda", &["bootstrap", "data/x.db"]);
         assert_eq!(foreign, ["notes.txt", "runtime", "wrangler.toml"]);
         assert_eq!(names(&dist), [LIST, "bootstrap", "data/x.db", "notes.txt", "runtime/a/mine.js", "wrangler.toml"]);
-        // A list that somebody else wrote leads nowhere else, and a build of the same target renews its files.
+        // A list that somebody else wrote leads nowhere else, and a build of the same target renews
+        // its files.
         let list = fs::read_to_string(dist.join(LIST)).unwrap();
         let (size, time) = state_of(&folder.path().join("outside")).unwrap();
         fs::write(dist.join(LIST), format!("{list}{size} {time} ../outside\nnonsense\n")).unwrap();

@@ -119,7 +119,8 @@ pub(crate) fn compile(folder: &Path, clients: &[String]) -> Report {
     report
 }
 
-/// Copies the runtime, unless it is there. Its size and time tell: reading it twice would take longer than all the rest.
+/// Copies the runtime, unless it is there. Its size and time tell: reading it twice would take
+/// longer than all the rest.
 fn install(from: &Path, to: &Path) -> io::Result<()> {
     let data = fs::metadata(from)?;
     if fs::metadata(to).is_ok_and(|found| found.len() == data.len() && found.modified().ok() == data.modified().ok()) {
@@ -132,7 +133,8 @@ fn install(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(&unfinished, to)
 }
 
-/// Puts the databases into the package; those that only a seed knows are made by their driver, as a server would.
+/// Puts the databases into the package; those that only a seed knows are made by their driver, as a
+/// server would.
 fn pack(arguments: &Build, app: &App, output: &mut Output<'_>) -> CommandResult {
     let data = &arguments.out.join("data");
     let unwritable = |error: io::Error| CommandError::Wrong(format!("`{}` cannot be written: {error}", data.display()));

@@ -1,4 +1,5 @@
-//! `millrace build --target mcpb`: an app as a desktop bundle, which a client installs and starts by itself.
+//! `millrace build --target mcpb`: an app as a desktop bundle, which a client installs and starts
+//! by itself.
 //!
 //! ```text
 //! manifest.json       what clients read
@@ -125,7 +126,8 @@ fn check(folder: &Path, app: &App) -> Vec<Diagnostic> {
     found
 }
 
-/// Whether the file beside the app is packed. Where a seed makes the database, what lies there is the author's own data.
+/// Whether the file beside the app is packed. Where a seed makes the database, what lies there is
+/// the author's own data.
 fn is_packed(adapter: &Adapter) -> bool {
     adapter.seed.is_none()
 }

@@ -8,11 +8,13 @@ use millrace_core::app::{App, EnvPart, Holder, MiddlewareAction, STATE_KEY, Temp
 /// Variables and bindings.
 #[derive(Debug, Default)]
 pub(crate) struct Needs {
-    /// Environment variables and secrets by name, and who needs each: `adapter \`main\``, `tool \`x\``.
+    /// Environment variables and secrets by name, and who needs each: `adapter \`main\``,
+    /// `tool \`x\``.
     pub(crate) variables: BTreeMap<String, String>,
     /// Variables that only the app's `env` names: scripts see those that are set.
     pub(crate) optional: BTreeSet<String>,
-    /// Those of both that are read as variables, and who reads each: what gives secrets only does not set them.
+    /// Those of both that are read as variables, and who reads each: what gives secrets only does
+    /// not set them.
     pub(crate) read_as_variables: BTreeMap<String, String>,
     /// D1 bindings by name, and the adapter that needs each.
     pub(crate) d1: BTreeMap<String, String>,
@@ -20,7 +22,8 @@ pub(crate) struct Needs {
     pub(crate) hyperdrives: BTreeMap<String, String>,
     /// Variables that may name a Hyperdrive, and the connector and the adapter that ask each.
     pub(crate) servers: BTreeMap<String, (&'static Connector, String)>,
-    /// The tools whose calls are counted, or recorded in the store of counters and records: ``the tools `a` and `b` ``.
+    /// The tools whose calls are counted, or recorded in the store of counters and records: ``the
+    /// tools `a` and `b` ``.
     pub(crate) state: Option<String>,
     /// A tool that caches.
     pub(crate) caching: Option<String>,
@@ -28,7 +31,8 @@ pub(crate) struct Needs {
     pub(crate) audit: Option<String>,
 }
 
-/// Finds out what an app needs. What a variable decides cannot be known here, the name of a binding among it.
+/// Finds out what an app needs. What a variable decides cannot be known here, the name of a binding
+/// among it.
 pub(crate) fn of(app: &App) -> Needs {
     let mut needs = Needs::default();
     let mut listed = BTreeSet::new();

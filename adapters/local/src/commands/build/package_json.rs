@@ -1,4 +1,5 @@
-//! What `package.json` beside `millrace.yaml` says of an app that is published: who made it, where it is, and its name in the registry.
+//! What `package.json` beside `millrace.yaml` says of an app that is published: who made it, where
+//! it is, and its name in the registry.
 
 use std::{fs, io, path::Path};
 
@@ -91,7 +92,8 @@ fn author(value: &Json) -> Option<Author> {
     })
 }
 
-/// The forms that npm takes, as an address: `github:ada/notes`, `ada/notes`, `git+https://github.com/ada/notes.git`.
+/// The forms that npm takes, as an address: `github:ada/notes`, `ada/notes`,
+/// `git+https://github.com/ada/notes.git`.
 fn repository(value: &Json) -> Option<String> {
     let text = text_of(Some(value.get("url").unwrap_or(value)))?;
     for (short, host) in [("github:", "github.com"), ("gitlab:", "gitlab.com"), ("bitbucket:", "bitbucket.org")] {

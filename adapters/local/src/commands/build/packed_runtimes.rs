@@ -7,8 +7,8 @@
 //! DIR/bootstrap-arm64.xz   Lambda's runtime for Graviton
 //! ```
 //!
-//! `scripts/release` writes the folder. It is looked for in `MILLRACE_RUNTIMES`, which the npm package sets, and then beside the command, in
-//! `runtimes`.
+//! `scripts/release` writes the folder. It is looked for in `MILLRACE_RUNTIMES`, which the npm
+//! package sets, and then beside the command, in `runtimes`.
 
 use std::{
     env, fs,
@@ -57,7 +57,8 @@ fn check(folder: &Path) -> CommandResult {
     }
 }
 
-/// The files of the Worker's runtime in one of these folders of the archive, the first that is there.
+/// The files of the Worker's runtime in one of these folders of the archive, the first that is
+/// there.
 ///
 /// # Errors
 /// The archive cannot be read, or has none of them.

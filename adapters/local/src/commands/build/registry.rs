@@ -1,4 +1,5 @@
-//! `millrace build --target registry`: `server.json`, with which an app is published in the MCP registry.
+//! `millrace build --target registry`: `server.json`, with which an app is published in the MCP
+//! registry.
 
 use std::{fs, io};
 

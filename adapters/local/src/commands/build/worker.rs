@@ -86,7 +86,8 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
     print(format_args!("{} (app {} bytes, runtime `{}` {wasm} bytes); {next}", out.display(), bundle.len(), parts.name()))
 }
 
-/// The runtimes of these names, or every one, made from the checkout: each with the name of its parts.
+/// The runtimes of these names, or every one, made from the checkout: each with the name of its
+/// parts.
 #[cfg(feature = "checkout")]
 pub(super) fn runtimes(names: &[String]) -> CommandResult<Vec<(String, Vec<RuntimeFile>)>> {
     let all = worker_parts::Parts::all();
@@ -98,8 +99,9 @@ pub(super) fn runtimes(names: &[String]) -> CommandResult<Vec<(String, Vec<Runti
     wanted.map(|parts| Ok((parts.name(), runtime::from_checkout(parts)?))).collect()
 }
 
-/// The commands, for the folder that the build was started in, that fill D1 databases with the app's seeds: one for each environment that is
-/// meant and binds the database, with the option that names it. `config`: wrangler's file, as one types it.
+/// The commands, for the folder that the build was started in, that fill D1 databases with the
+/// app's seeds: one for each environment that is meant and binds the database, with the option that
+/// names it. `config`: wrangler's file, as one types it.
 fn seeding(arguments: &Build, selection: &Selection, config: &str, app: &App, seeds: &[Seed]) -> Vec<(String, String)> {
     let mut commands = Vec::new();
     for seed in seeds {
@@ -121,7 +123,8 @@ fn seeding(arguments: &Build, selection: &Selection, config: &str, app: &App, se
     commands
 }
 
-/// Compiles an app folder for a Worker, and compares it with its own configuration of wrangler; see [`wrangler::check`].
+/// Compiles an app folder for a Worker, and compares it with its own configuration of wrangler; see
+/// [`wrangler::check`].
 pub(crate) fn compile(folder: &Path, selection: &Selection, is_build: bool, clients: &[String]) -> Report {
     let mut report = app::compile_for_worker(folder, wrangler::d1_bindings(folder, selection), clients);
     if let Some(app) = &report.app {

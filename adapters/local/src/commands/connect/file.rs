@@ -22,11 +22,12 @@ pub(super) enum Change {
     Unchanged,
 }
 
-/// Gives a file the text that `merged` makes of it, which is empty for one that does not exist. A reader sees the old text or the new one. The
-/// old one is kept beside the file.
+/// Gives a file the text that `merged` makes of it, which is empty for one that does not exist. A
+/// reader sees the old text or the new one. The old one is kept beside the file.
 ///
 /// # Errors
-/// `merged` fails, which then says what is wrong with the file; the file cannot be read or written, or somebody else writes it now.
+/// `merged` fails, which then says what is wrong with the file; the file cannot be read or written,
+/// or somebody else writes it now.
 pub(super) fn merge(file: &Path, merged: impl FnOnce(&str) -> Result<String, String>) -> CommandResult<Change> {
     // A link stays a link.
     let real = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());

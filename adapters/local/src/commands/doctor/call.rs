@@ -1,4 +1,5 @@
-//! One call of a tool, which must be safe: the server says that the tool reads only, or the user named it.
+//! One call of a tool, which must be safe: the server says that the tool reads only, or the user
+//! named it.
 
 use std::time::Duration;
 

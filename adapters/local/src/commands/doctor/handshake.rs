@@ -128,7 +128,8 @@ pub(super) async fn initialize(wire: &mut Wire, auth: Auth) -> Reply {
     reply
 }
 
-/// Goes where a redirect of the endpoint leads. Whether it does: to HTTP and HTTPS only, and not into the user's own network.
+/// Goes where a redirect of the endpoint leads. Whether it does: to HTTP and HTTPS only, and not
+/// into the user's own network.
 fn follow(wire: &mut Wire, reply: &Reply) -> bool {
     let status = reply.status.unwrap_or_default();
     let next = reply.header("location").and_then(|location| wire.endpoint.join(location).ok()).filter(is_http);

@@ -13,7 +13,8 @@ use super::{
     wire::{Auth, Era, Message, Reply, Wire},
 };
 
-/// A list: its method, the capability, the member with its entries, what tells them apart, and the most pages that are read.
+/// A list: its method, the capability, the member with its entries, what tells them apart, and the
+/// most pages that are read.
 struct Kind {
     method: &'static str,
     capability: &'static str,
@@ -29,7 +30,8 @@ const KINDS: [Kind; 4] = [
     Kind { method: "resources/templates/list", capability: "resources", member: "resourceTemplates", key: "uriTemplate", pages: 3 },
 ];
 
-/// What Claude Code and others show a model at once, in tokens: a longer list leaves no room for the work.
+/// What Claude Code and others show a model at once, in tokens: a longer list leaves no room for
+/// the work.
 const MOST_TOKENS: u64 = 25_000;
 
 /// What a list came to.

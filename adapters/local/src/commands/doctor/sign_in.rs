@@ -1,4 +1,5 @@
-//! Sign-in as clients discover it: 401 and its challenge, metadata of the resource and of its authorization servers.
+//! Sign-in as clients discover it: 401 and its challenge, metadata of the resource and of its
+//! authorization servers.
 
 use millrace_core::Json;
 use millrace_native::probe::Url;
@@ -121,7 +122,8 @@ fn well_known(endpoint: &Url, path: &str) -> Option<Url> {
     Url::parse(&format!("{}/.well-known/oauth-protected-resource{path}", origin(endpoint))).ok()
 }
 
-/// The metadata of [RFC 9728](https://www.rfc-editor.org/rfc/rfc9728): where the challenge says, behind the path of the URL, and at the root.
+/// The metadata of [RFC 9728](https://www.rfc-editor.org/rfc/rfc9728): where the challenge says,
+/// behind the path of the URL, and at the root.
 async fn metadata(wire: &mut Wire, named: Option<Url>, is_required: bool) -> Option<Json> {
     let endpoint = wire.endpoint.clone();
     let with_path = well_known(&endpoint, endpoint.path())?;
@@ -160,7 +162,8 @@ async fn metadata(wire: &mut Wire, named: Option<Url>, is_required: bool) -> Opt
     found
 }
 
-/// Fetches what the server names. A server that everybody reaches has no business with addresses of the user's own network.
+/// Fetches what the server names. A server that everybody reaches has no business with addresses of
+/// the user's own network.
 async fn fetch(wire: &mut Wire, url: &Url, id: &'static str) -> Document {
     if leads_inside(&wire.endpoint, url) {
         let what = "the metadata names an address in a private network or on this machine: it was not asked";
@@ -204,7 +207,8 @@ fn strings(document: &Json, key: &str) -> Vec<String> {
     document.get(key).and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str).map(str::to_owned).collect()
 }
 
-/// The metadata of an issuer, by [RFC 8414](https://www.rfc-editor.org/rfc/rfc8414) or OpenID Connect.
+/// The metadata of an issuer, by [RFC 8414](https://www.rfc-editor.org/rfc/rfc8414) or OpenID
+/// Connect.
 async fn authorization_server(wire: &mut Wire, issuer: &str, resource: &Json) {
     let shown = wire.shown(issuer);
     let Some(url) = Url::parse(issuer).ok().filter(is_http) else {
@@ -332,7 +336,8 @@ const NO_TOOL: &str = "millrace-doctor-no-such-tool";
 
 /// Looks whether what follows an open handshake needs a token: many clients never sign in then.
 ///
-/// `list` and `call` are what was refused. A tool that alone needs a key is no fault where nobody can sign in.
+/// `list` and `call` are what was refused. A tool that alone needs a key is no fault where nobody
+/// can sign in.
 pub(super) async fn begins_late(wire: &mut Wire, era: &Era, list: Option<Reply>, call: Option<Reply>, sign_in: &SignIn, has_schemes: bool) {
     if let Some(reply) = list {
         return late(wire, &reply, has_schemes);

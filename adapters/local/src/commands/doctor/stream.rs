@@ -2,7 +2,9 @@
 
 use millrace_core::Json;
 
-/// Reads a stream of [server-sent events](https://html.spec.whatwg.org/multipage/server-sent-events.html) up to the first response.
+/// Reads a stream of [server-sent
+/// events](https://html.spec.whatwg.org/multipage/server-sent-events.html) up to the first
+/// response.
 #[derive(Default)]
 pub(super) struct EventReader {
     line: Vec<u8>,

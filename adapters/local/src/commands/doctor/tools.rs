@@ -138,7 +138,8 @@ impl Walk<'_> {
         self.found.push(finding.at(format!("{}: {}{}", cut(self.tool), self.root, cut(path))));
     }
 
-    /// A construct that costs clients. Where the tool, or more, is lost in one of them for certain, it is a fault.
+    /// A construct that costs clients. Where the tool, or more, is lost in one of them for certain,
+    /// it is a fault.
     fn construct(&mut self, construct: Construct, path: &str) {
         type Made = fn(Side, &'static str, String, &'static str) -> Finding;
         let (make, id, remedy): (Made, _, _) = match construct {

@@ -1,7 +1,7 @@
 //! Requests to the server, with limits, and what is wrong with any answer whatever was asked.
 //!
-//! In go messages, out come [`Reply`]s. What every answer must be (JSON or a stream with the response, in time, with the same id) is looked
-//! at here; what an answer says is for the checks.
+//! In go messages, out come [`Reply`]s. What every answer must be (JSON or a stream with the
+//! response, in time, with the same id) is looked at here; what an answer says is for the checks.
 
 use std::time::{Duration, Instant};
 
@@ -326,7 +326,8 @@ impl Wire {
         }
     }
 
-    /// Asks the endpoint with another method than POST; of an answer that is a stream, only the head is read.
+    /// Asks the endpoint with another method than POST; of an answer that is a stream, only the
+    /// head is read.
     pub(super) async fn ask_endpoint(
         &mut self,
         method: &str,
@@ -345,8 +346,8 @@ impl Wire {
         (sent, outcome)
     }
 
-    /// Gets a document from anywhere, without credentials. Redirects are followed within HTTP and HTTPS, and not into the user's own
-    /// network.
+    /// Gets a document from anywhere, without credentials. Redirects are followed within HTTP and
+    /// HTTPS, and not into the user's own network.
     pub(super) async fn document(&mut self, url: &Url) -> Document {
         let mut url = url.clone();
         let headers = [("accept".to_owned(), "application/json".to_owned())];
@@ -587,8 +588,9 @@ pub(super) fn client_info() -> Json {
     json!({ "name": "millrace-doctor", "version": env!("CARGO_PKG_VERSION") })
 }
 
-/// A value of a field, [encoded](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http) where HTTP needs
-/// it.
+/// A value of a field,
+/// [encoded](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http)
+/// where HTTP needs it.
 pub(super) fn field_value(text: &str) -> String {
     let is_plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) && text.trim() == text && !text.starts_with("=?");
     if is_plain { text.to_owned() } else { format!("=?base64?{}?=", STANDARD.encode(text)) }
@@ -618,7 +620,8 @@ pub(super) fn is_private(url: &Url) -> bool {
     }
 }
 
-/// Whether a server sends to an address of the user's own network with which it has no business, because everybody reaches the server.
+/// Whether a server sends to an address of the user's own network with which it has no business,
+/// because everybody reaches the server.
 pub(super) fn leads_inside(endpoint: &Url, named: &Url) -> bool {
     is_private(named) && !is_private(endpoint)
 }

@@ -1,7 +1,8 @@
 //! `millrace new NAME --from DATABASE`: tools for the tables of a database that is there.
 //!
-//! The schema is read by the drivers, on a connection that only reads; what comes of it are the files that an author would write, who
-//! owns them from then on. Names and comments of the database are data: they get into a file as texts, quoted, and never as a placeholder.
+//! The schema is read by the drivers, on a connection that only reads; what comes of it are the
+//! files that an author would write, who owns them from then on. Names and comments of the database
+//! are data: they get into a file as texts, quoted, and never as a placeholder.
 
 use millrace_core::secret::Secret;
 use millrace_languages::Dialect;
@@ -49,7 +50,8 @@ struct Found {
 /// Writes the app's own files.
 ///
 /// # Errors
-/// The database cannot be read, or a file cannot be written. Nothing is written before the database was read.
+/// The database cannot be read, or a file cannot be written. Nothing is written before the database
+/// was read.
 pub(super) fn write(folder: &AppFolder<'_>, database: &str, wanted: &[String], write: bool) -> CommandResult<Project> {
     let source = Source::parse(database, folder.path)?;
     let wanted: Vec<String> = wanted.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
@@ -103,7 +105,8 @@ pub(super) fn write(folder: &AppFolder<'_>, database: &str, wanted: &[String], w
     Ok(project(first, &adapter, dialect, file.as_deref(), write))
 }
 
-/// The names of the tables' tools, in the order of the tables. A table that has such a name itself gets it before another.
+/// The names of the tables' tools, in the order of the tables. A table that has such a name itself
+/// gets it before another.
 fn name_all(tables: &[Table]) -> Vec<(&Table, String)> {
     let (mut taken, mut named) = (Vec::new(), Vec::new());
     let is_own = |table: &Table| names::of_tools(&table.shown(), &[]) == table.shown().replace('_', "-");

@@ -1,4 +1,5 @@
-//! What surrounds a new app: the files of npm, of its hosts, of clients and of those who work on it.
+//! What surrounds a new app: the files of npm, of its hosts, of clients and of those who work on
+//! it.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -18,7 +19,8 @@ use crate::{
 const README: &str = include_str!("../../../template/README.md");
 const AGENTS: &str = include_str!("../../../template/AGENTS.md");
 const IGNORED: &str = include_str!("../../../template/gitignore");
-/// What stands for the package `millrace` in tests of handlers, where it is not installed, and what puts it in that place.
+/// What stands for the package `millrace` in tests of handlers, where it is not installed, and what
+/// puts it in that place.
 const SCRIPT_MODULE: &str = include_str!("../../../../../npm/millrace/script.js");
 const NODE_HOOK: &str = include_str!("../../../template/node.js");
 /// The version of wrangler that the Worker is tested with.
@@ -154,7 +156,8 @@ impl Project {
     }
 }
 
-/// A text with its parts, `{{name}}` without spaces, replaced in one pass: what is put in is never looked at again.
+/// A text with its parts, `{{name}}` without spaces, replaced in one pass: what is put in is never
+/// looked at again.
 fn filled(template: &str, parts: &[(&str, &str)]) -> String {
     let mut text = String::new();
     let mut rest = template;
@@ -172,9 +175,11 @@ fn filled(template: &str, parts: &[(&str, &str)]) -> String {
     text + rest
 }
 
-/// The file of Claude Code, which it reads in a project. Most other clients have the same member in their own files.
+/// The file of Claude Code, which it reads in a project. Most other clients have the same member in
+/// their own files.
 fn mcp_client(name: &str) -> CommandResult<String> {
-    // Claude Code starts it in the project's folder, with the version that `package.json` names once that is installed.
+    // Claude Code starts it in the project's folder, with the version that `package.json` names
+    // once that is installed.
     let (program, arguments) = npx(&["-y", "millrace", "run", "."].map(str::to_owned), cfg!(windows));
     let server = Server::Command { program, arguments, key: None };
     let entry = Client::ClaudeCode.connection(name, &server).entry;

@@ -1,4 +1,5 @@
-//! `serve --user-data DIR`: databases in a folder of the user's, where no update of the bundle touches them.
+//! `serve --user-data DIR`: databases in a folder of the user's, where no update of the bundle
+//! touches them.
 
 use std::{
     fs, io,
@@ -14,8 +15,8 @@ pub(in crate::commands) const DATA: &str = "data";
 /// The folder beside a bundle whose files every version brings anew.
 pub(in crate::commands) const READ_ONLY: &str = "read-only";
 
-/// Makes the folder and copies what lies beside the bundle: a file of [`DATA`] where there is none of its name yet, one of [`READ_ONLY`] where it
-/// is another.
+/// Makes the folder and copies what lies beside the bundle: a file of [`DATA`] where there is none
+/// of its name yet, one of [`READ_ONLY`] where it is another.
 ///
 /// # Errors
 /// A file cannot be read or written.
@@ -29,7 +30,8 @@ pub(super) fn prepare(bundle: &Path, data: &Path) -> CommandResult {
     copy_files(&bundle.join(READ_ONLY), data, &renew).map_err(failed)
 }
 
-/// Copies a file unless there is one. Of two processes that start at the same time, one copies, and what it writes afterwards stays.
+/// Copies a file unless there is one. Of two processes that start at the same time, one copies, and
+/// what it writes afterwards stays.
 fn keep(from: &Path, to: &Path) -> io::Result<()> {
     if fs::symlink_metadata(to).is_ok() {
         return Ok(());

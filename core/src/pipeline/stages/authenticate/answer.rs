@@ -25,7 +25,8 @@ pub(in crate::pipeline) fn refused(reason: impl Into<String>) -> Box<Fault> {
     Box::new(fault)
 }
 
-/// A refusal that is not the caller's fault: nobody can be let in before the operator has acted. The caller is told the same.
+/// A refusal that is not the caller's fault: nobody can be let in before the operator has acted.
+/// The caller is told the same.
 pub(super) fn broken(reason: impl Into<String>) -> Box<Fault> {
     let mut fault = refused(reason);
     fault.remedy = Remedy::Operator;

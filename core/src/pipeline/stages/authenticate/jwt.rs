@@ -1,4 +1,5 @@
-//! `jwt`, `introspection`, `cloudflare_access` and `lambda`: the port verifies the token, or the platform has let the caller in; what it says of its caller is read here.
+//! `jwt`, `introspection`, `cloudflare_access` and `lambda`: the port verifies the token, or the
+//! platform has let the caller in; what it says of its caller is read here.
 
 use alloc::{
     borrow::ToOwned,
@@ -22,8 +23,8 @@ use crate::{
     secret::Secret,
 };
 
-/// Claims that differ from one token of a caller to its next one. With them, no two calls would have the same principal: nothing that is kept
-/// for a caller would be found again. Sorted.
+/// Claims that differ from one token of a caller to its next one. With them, no two calls would
+/// have the same principal: nothing that is kept for a caller would be found again. Sorted.
 const OF_ONE_TOKEN: [&str; 10] = ["aio", "at_hash", "c_hash", "exp", "iat", "jti", "nbf", "nonce", "rh", "uti"];
 
 /// Verifies the caller's token.
@@ -59,7 +60,8 @@ pub(super) async fn jwt(run: &Run<'_>, policy: &JwtPolicy) -> Answer {
         leeway_s: policy.leeway_s,
     };
     let verified = run.pipeline.ports.tokens.verify(token, demand, run.signal.deadline_ms());
-    // Not ended where the client disconnects: others wait for the keys that this call may be fetching. It ends by the deadline.
+    // Not ended where the client disconnects: others wait for the keys that this call may be
+    // fetching. It ends by the deadline.
     let claims = match verified.await {
         Ok(claims) => claims,
         Err(TokenRefusal::Foreign(reason)) => return Answer::KnowsNot(refused(reason)),
@@ -73,7 +75,8 @@ pub(super) async fn jwt(run: &Run<'_>, policy: &JwtPolicy) -> Answer {
     }
 }
 
-/// The caller that a developer made up, as the first plugin that reads claims would take it; nothing of it is verified.
+/// The caller that a developer made up, as the first plugin that reads claims would take it;
+/// nothing of it is verified.
 ///
 /// # Errors
 /// The claims lack what a policy demands, or a scope.

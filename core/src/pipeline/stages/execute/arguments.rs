@@ -1,4 +1,5 @@
-//! A command → its arguments. Each is one text, whatever characters it has; only a list that the author spreads is several.
+//! A command → its arguments. Each is one text, whatever characters it has; only a list that the
+//! author spreads is several.
 
 use alloc::{format, string::String, vec::Vec};
 

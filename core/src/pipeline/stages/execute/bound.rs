@@ -38,11 +38,13 @@ pub(super) fn bound(run: &Run<'_>, scope: Scope<'_>, bind: &Bind) -> FaultResult
     Ok(Value::Text(text))
 }
 
-/// A JSON value with its declared type; with the type it has where none is declared, or where it is not of the declared one.
+/// A JSON value with its declared type; with the type it has where none is declared, or where it is
+/// not of the declared one.
 pub(super) fn typed(value: &Json, kind: Option<InputKind>) -> Value {
     match (value, kind) {
         (Json::Null, _) => Value::Null,
-        // Only where the database takes an array of its own does a list have this type; see `Bind::Value`.
+        // Only where the database takes an array of its own does a list have this type; see
+        // `Bind::Value`.
         (Json::Array(elements), Some(InputKind::Array)) => Value::Array(elements.iter().map(element).collect()),
         (_, Some(InputKind::Json | InputKind::Object)) | (Json::Array(_) | Json::Object(_), _) => Value::Json(value.clone()),
         (Json::Number(number), Some(InputKind::Float)) => number.as_f64().map_or(Value::Null, Value::F64),

@@ -1,9 +1,10 @@
 //! The cache of results of statements and handlers that only read.
 //!
-//! The key is the SHA-256 of everything that the result depends on: app, tool, adapter, final statement, bound values with their
-//! types, the [`Identity`] of who may share it, what the adapter's `session` sets in the call, and the
-//! [`epochs`](crate::pipeline::isolate::epochs) of what it was read from. Each part is written with its length before it, so that no two calls write the same bytes. A failing
-//! cache never fails a call: it is a miss and a logged warning.
+//! The key is the SHA-256 of everything that the result depends on: app, tool, adapter, final
+//! statement, bound values with their types, the [`Identity`] of who may share it, what the
+//! adapter's `session` sets in the call, and the [`epochs`](crate::pipeline::isolate::epochs) of
+//! what it was read from. Each part is written with its length before it, so that no two calls
+//! write the same bytes. A failing cache never fails a call: it is a miss and a logged warning.
 
 use alloc::{boxed::Box, rc::Rc, string::String, vec::Vec};
 
@@ -33,7 +34,8 @@ const VERSION: &str = "millrace-3";
 /// Begins the text of each key of a handler's result.
 const HANDLER_VERSION: &str = "millrace-handler-1";
 
-/// The epochs of what the tool's results depend on, for their keys; `None` where nothing of it changes.
+/// The epochs of what the tool's results depend on, for their keys; `None` where nothing of it
+/// changes.
 ///
 /// # Errors
 /// Nothing may be taken from the cache now, and nothing be put there.
@@ -60,7 +62,8 @@ async fn current_epochs(run: &Run<'_>, reads: &CachedReads) -> Option<Vec<u8>> {
     }
 }
 
-/// A statement, what is set in its database while it runs, and the name of the database where the caller decides it.
+/// A statement, what is set in its database while it runs, and the name of the database where the
+/// caller decides it.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub(super) statement: &'a Rendered<'a>,
@@ -85,8 +88,9 @@ impl Entry {
         Self { key, ttl_s: settings.ttl_s }
     }
 
-    /// The place of a handler's result, which depends on its inputs, or on the tool's own key, and on what `ctx` and the connections have of
-    /// the caller. `None` where that is not to be had: such a result is not kept.
+    /// The place of a handler's result, which depends on its inputs, or on the tool's own key, and
+    /// on what `ctx` and the connections have of the caller. `None` where that is not to be had:
+    /// such a result is not kept.
     pub(super) fn of_handler(run: &Run<'_>, handler: &ScriptRef, settings: &Cache, inputs: &Json, epochs: Option<&[u8]>) -> Option<Self> {
         let mut digest = Sha256::new();
         // Another deployment may have another handler.
@@ -169,8 +173,8 @@ impl Entry {
     }
 }
 
-/// What a script sees of the call, without what is different in each: the number of the request, and the caller, who is a part of the key
-/// where the scope says so.
+/// What a script sees of the call, without what is different in each: the number of the request,
+/// and the caller, who is a part of the key where the scope says so.
 fn update_context(digest: &mut Sha256, ctx: &Json) {
     let Json::Object(members) = ctx else { return update_canonical(digest, b'c', ctx) };
     update_count(digest, b'm', members.len());
@@ -189,8 +193,8 @@ fn update_context(digest: &mut Sha256, ctx: &Json) {
     }
 }
 
-/// What each connection of the app has of the caller, whoever may share the result: the tenant, what is set in its database, and which database it
-/// is. `None` where the caller lacks a value.
+/// What each connection of the app has of the caller, whoever may share the result: the tenant,
+/// what is set in its database, and which database it is. `None` where the caller lacks a value.
 fn update_connections(digest: &mut Sha256, run: &Run<'_>) -> Option<()> {
     for adapter in &run.pipeline.app.adapters {
         update(digest, b'a', adapter.name.as_bytes());

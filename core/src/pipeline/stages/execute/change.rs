@@ -1,4 +1,5 @@
-//! Whether a statement that a database has carried out changed something: then a later failure must say so.
+//! Whether a statement that a database has carried out changed something: then a later failure must
+//! say so.
 
 use crate::value::Rows;
 
@@ -22,8 +23,8 @@ fn has_change(text: &str) -> bool {
     text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_').any(|word| is(&CHANGES, word))
 }
 
-/// Whether a statement had an effect. `counts`: whether the result says how many rows it changed. What cannot be told from its words and its
-/// result counts as one that had.
+/// Whether a statement had an effect. `counts`: whether the result says how many rows it changed.
+/// What cannot be told from its words and its result counts as one that had.
 pub(in crate::pipeline) fn took_effect(text: &str, rows: &Rows, counts: bool) -> bool {
     let first = first_word(text);
     if rows.affected > 0 || !counts {
@@ -39,7 +40,8 @@ pub(in crate::pipeline) fn took_effect(text: &str, rows: &Rows, counts: bool) ->
     !is(&QUESTIONS, first)
 }
 
-/// The first word after spaces, brackets and comments; none after a comment that databases end at different places.
+/// The first word after spaces, brackets and comments; none after a comment that databases end at
+/// different places.
 fn first_word(text: &str) -> &str {
     let mut rest = text;
     loop {

@@ -1,9 +1,11 @@
 //! A document → its members with the values of the call as leaves.
 //!
-//! A value never brings an operator: an object whose keys begin with `$` is refused, at any depth, whoever made it. Where a value is stored, its
-//! keys name fields, so that a `.` in one, which MongoDB takes for a path, is refused as well.
+//! A value never brings an operator: an object whose keys begin with `$` is refused, at any depth,
+//! whoever made it. Where a value is stored, its keys name fields, so that a `.` in one, which
+//! MongoDB takes for a path, is refused as well.
 //!
-//! In a request for PostgREST a value is text of the URL or a part of the body, and has no NUL character, at which PostgreSQL would end it.
+//! In a request for PostgREST a value is text of the URL or a part of the body, and has no NUL
+//! character, at which PostgreSQL would end it.
 
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 
@@ -22,7 +24,8 @@ use crate::{
 
 /// The most characters of a key that a message shows.
 const SHOWN: usize = 40;
-/// The wrapper of an `ObjectId`, in [Extended JSON](https://www.mongodb.com/docs/manual/reference/mongodb-extended-json/).
+/// The wrapper of an `ObjectId`, in [Extended
+/// JSON](https://www.mongodb.com/docs/manual/reference/mongodb-extended-json/).
 const OBJECT_ID: &str = "$oid";
 /// What no value of a request can have.
 const NUL: &str = "It has a NUL character, which PostgreSQL does not take.";
@@ -30,7 +33,8 @@ const NUL: &str = "It has a NUL character, which PostgreSQL does not take.";
 /// Fills in a document.
 ///
 /// # Errors
-/// `CONFIGURATION` for a variable that is not set, `QUERY_REFUSED` for a value of the call's surroundings that has an operator.
+/// `CONFIGURATION` for a variable that is not set, `QUERY_REFUSED` for a value of the call's
+/// surroundings that has an operator.
 pub(super) fn render<'a>(run: &Run<'_>, scope: Scope<'_>, statement: &'a Statement) -> FaultResult<Rendered<'a>> {
     let mut params = Vec::new();
     for part in &statement.parts {

@@ -52,7 +52,8 @@ impl Rendered<'_> {
         }
     }
 
-    /// Whether it had an effect, as far as its words and its result tell; `counts` as for a statement.
+    /// Whether it had an effect, as far as its words and its result tell; `counts` as for a
+    /// statement.
     pub(super) fn took_effect(&self, rows: &Rows, counts: bool) -> bool {
         match self {
             Self::Statement { text, .. } | Self::Document { text, .. } => change::took_effect(text, rows, counts),

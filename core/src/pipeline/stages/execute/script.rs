@@ -30,8 +30,9 @@ pub(super) async fn handle(run: &Run<'_>, handler: &ScriptRef, inputs: &mut Json
 
 /// The same for a handler that only reads: what it returned is kept, and taken the next time.
 ///
-/// A call whose caller has answered questions is another one than its inputs say, so nothing is taken and nothing is kept then; nor is what a
-/// handler returned that has changed something all the same.
+/// A call whose caller has answered questions is another one than its inputs say, so nothing is
+/// taken and nothing is kept then; nor is what a handler returned that has changed something all
+/// the same.
 ///
 /// # Errors
 /// Those of [`script::call`].
@@ -71,7 +72,8 @@ pub(super) async fn handle_cached(run: &Run<'_>, handler: &ScriptRef, settings: 
     Ok(output(run, answer))
 }
 
-/// What a handler returned, as bytes: `[0]` for nothing, `[1, value]`, or `[2, content]`. `None` for what is not kept.
+/// What a handler returned, as bytes: `[0]` for nothing, `[1, value]`, or `[2, content]`. `None`
+/// for what is not kept.
 fn to_kept(answer: &Returned) -> Option<Vec<u8>> {
     match answer {
         Returned::Undefined => serde_json::to_vec(&(0,)).ok(),

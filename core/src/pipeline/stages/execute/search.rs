@@ -1,8 +1,10 @@
 //! The tool `search`: the tools that a query speaks of, best first.
 //!
-//! A tool is found by the words of the query that it has, whole or as a beginning (`order` finds `ordering`, and the other way round); the
-//! weights are the index's. Among equals the order is that of the names. A tool whose authentication refuses this caller is left out; where
-//! only a script could tell, the tool is shown with `"auth": "script"`; under `tools.visible: callable` the script is asked.
+//! A tool is found by the words of the query that it has, whole or as a beginning (`order` finds
+//! `ordering`, and the other way round); the weights are the index's. Among equals the order is
+//! that of the names. A tool whose authentication refuses this caller is left out; where only a
+//! script could tell, the tool is shown with `"auth": "script"`; under `tools.visible: callable`
+//! the script is asked.
 
 use alloc::{string::String, vec::Vec};
 use core::{cmp::Reverse, fmt::Write as _};
@@ -19,7 +21,8 @@ const SHORTEST_BEGINNING: usize = 3;
 /// How much a whole word counts in relation to a beginning.
 const WHOLE: u64 = 4;
 
-/// `{ "tools": […], "total": n }`, as JSON text: the entries of `tools/list` of the best, and how many there are in all.
+/// `{ "tools": […], "total": n }`, as JSON text: the entries of `tools/list` of the best, and how
+/// many there are in all.
 pub(super) async fn search(run: &Run<'_>, index: &SearchIndex, inputs: &Json) -> String {
     let query = inputs["query"].as_str().unwrap_or_default();
     let limit = inputs["limit"].as_u64().and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);

@@ -1,17 +1,18 @@
 //! A compiled statement → its text and its bound values.
 //!
-//! A value is bound with its declared type. What is absent or null binds NULL; in a composed string of several pieces it is nothing,
-//! and a composed string of one absent value is NULL. No value becomes part of the text, `substitution: textual` apart, where an
-//! absent one is the word `NULL`.
+//! A value is bound with its declared type. What is absent or null binds NULL; in a composed string
+//! of several pieces it is nothing, and a composed string of one absent value is NULL. No value
+//! becomes part of the text, `substitution: textual` apart, where an absent one is the word `NULL`.
 //!
-//! A command of arguments is a list of texts: the author's words, and the values of the call, each one argument whatever characters it has. No
-//! argument can be absent or null.
+//! A command of arguments is a list of texts: the author's words, and the values of the call, each
+//! one argument whatever characters it has. No argument can be absent or null.
 //!
 //! In a document, each value is a leaf.
 //!
-//! A list is written out with a number of values that is a power of two, its last value again and again: `IN` and `NOT IN` mean the same, and a database
-//! sees a dozen texts of a statement instead of thousands. Databases, drivers and poolers keep what they prepared by its text. DynamoDB prepares nothing,
-//! and refuses a key that is named twice: there, each value is written once.
+//! A list is written out with a number of values that is a power of two, its last value again and
+//! again: `IN` and `NOT IN` mean the same, and a database sees a dozen texts of a statement instead
+//! of thousands. Databases, drivers and poolers keep what they prepared by its text. DynamoDB
+//! prepares nothing, and refuses a key that is named twice: there, each value is written once.
 
 use alloc::{borrow::Cow, boxed::Box, format, string::String, vec::Vec};
 
@@ -40,7 +41,8 @@ type Written<'a> = (Cow<'a, str>, Vec<Parameter>);
 /// Fills in the statements of a tool.
 ///
 /// # Errors
-/// `CONFIGURATION` for a variable that is not set or not a name, `INVALID_CHOICE` for a value that is not one of a statement's choices.
+/// `CONFIGURATION` for a variable that is not set or not a name, `INVALID_CHOICE` for a value that
+/// is not one of a statement's choices.
 pub(super) fn render<'a>(run: &Run<'_>, execute: &'a Execute, inputs: &Json) -> FaultResult<Rendered<'a>> {
     let scope = run.scope(inputs);
     match execute {
@@ -81,8 +83,9 @@ fn damaged() -> Box<Fault> {
     Fault::new(Stage::Execute, "INTERNAL", "The app's bundle is damaged.").by_operator().into()
 }
 
-/// What of a call's values the statement has no place for: a list that is too long for its database, and a NUL character within a
-/// composed text, at which databases end a text and leave the rest out.
+/// What of a call's values the statement has no place for: a list that is too long for its
+/// database, and a NUL character within a composed text, at which databases end a text and leave
+/// the rest out.
 pub(in crate::pipeline) fn problems(run: &Run<'_>, statement: &Statement, inputs: &Json) -> Vec<Issue> {
     let scope = run.scope(inputs);
     let mut issues = Vec::new();

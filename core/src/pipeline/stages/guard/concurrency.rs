@@ -1,6 +1,7 @@
-//! `limits.concurrency`: how many calls of a tool run at a time, on all isolates of the machine where the host has places that they share, else
-//! on this one. Who comes when all places are taken waits in a queue, first come first served, until a place is free, its time to wait is
-//! over, or the call ends.
+//! `limits.concurrency`: how many calls of a tool run at a time, on all isolates of the machine
+//! where the host has places that they share, else on this one. Who comes when all places are taken
+//! waits in a queue, first come first served, until a place is free, its time to wait is over, or
+//! the call ends.
 
 use alloc::format;
 use core::{
@@ -20,9 +21,11 @@ use crate::{
     ports::{Entered, LocalFuture, Places},
 };
 
-/// How long after its deadline a call may hold its place, in milliseconds. Then the place is free, whatever became of the call.
+/// How long after its deadline a call may hold its place, in milliseconds. Then the place is free,
+/// whatever became of the call.
 const MARGIN_MS: u64 = 30_000;
-/// How long the first of an isolate's calls that wait looks away from the store, in milliseconds: for each that comes before it, and at most.
+/// How long the first of an isolate's calls that wait looks away from the store, in milliseconds:
+/// for each that comes before it, and at most.
 const LOOK_MS: u64 = 5;
 const LONGEST_LOOK_MS: u64 = 200;
 
@@ -37,7 +40,8 @@ pub(super) enum Held<'a> {
 /// A place for the call.
 ///
 /// # Errors
-/// `SERVER_BUSY` where the queue is full, or the time to wait is over; those of [`Run::interrupted`].
+/// `SERVER_BUSY` where the queue is full, or the time to wait is over; those of
+/// [`Run::interrupted`].
 pub(super) async fn enter<'a>(run: &Run<'a>, limit: &Concurrency) -> FaultResult<Held<'a>> {
     let Some(gate) = run.pipeline.gates.get(run.place) else { return Err(busy(limit).into()) };
     if let Some(places) = run.pipeline.ports.places.as_deref()
@@ -48,7 +52,8 @@ pub(super) async fn enter<'a>(run: &Run<'a>, limit: &Concurrency) -> FaultResult
     own(run, limit, gate).await.map(|place| Held::Own { _place: place })
 }
 
-/// A place that all isolates of the machine share. `None` where the store fails: the isolate counts by itself then.
+/// A place that all isolates of the machine share. `None` where the store fails: the isolate counts
+/// by itself then.
 async fn shared<'a>(run: &Run<'a>, limit: &Concurrency, gate: &'a Gate, places: &'a dyn Places) -> FaultResult<Option<SharedPlace<'a>>> {
     let clock = &*run.pipeline.ports.clock;
     let name = format!("{} {}", run.pipeline.app.name, run.tool.name);

@@ -1,14 +1,18 @@
-//! `limits.rate` and `rate_limit`: how often calls with the same key may come, counted in the store that the host has.
+//! `limits.rate` and `rate_limit`: how often calls with the same key may come, counted in the store
+//! that the host has.
 //!
-//! Time is cut into windows. A call is let through where the calls of this window, and the part of those of the window before that is not
-//! longer ago than one window, leave room for it: two counters for a key. A refused call adds to neither, so whoever keeps trying is let
-//! through no later than who waits. The addition is one step of the store: calls at the same time cannot all take the last place.
+//! Time is cut into windows. A call is let through where the calls of this window, and the part of
+//! those of the window before that is not longer ago than one window, leave room for it: two
+//! counters for a key. A refused call adds to neither, so whoever keeps trying is let through no
+//! later than who waits. The addition is one step of the store: calls at the same time cannot all
+//! take the last place.
 //!
-//! Where the store fails, calls are counted by the isolate alone, and a line at level `warn` says so: nobody is let through uncounted. A
-//! caller whose share of the store is full, because its calls have so many keys, has one count for all further ones.
+//! Where the store fails, calls are counted by the isolate alone, and a line at level `warn` says
+//! so: nobody is let through uncounted. A caller whose share of the store is full, because its
+//! calls have so many keys, has one count for all further ones.
 //!
-//! The second round of a call that asked its caller something is the same call and is not counted again. A state counts for one round
-//! only, and only where it brings an answer to what was asked.
+//! The second round of a call that asked its caller something is the same call and is not counted
+//! again. A state counts for one round only, and only where it brings an answer to what was asked.
 
 use alloc::{format, vec::Vec};
 use sha2::{Digest as _, Sha256};
@@ -43,7 +47,8 @@ pub(super) async fn limit(run: &Run<'_>, limit: &RateLimit, inputs: &Json) -> Fa
 /// Counts the call under `owner`, which has a count of its own, or refuses it.
 ///
 /// # Errors
-/// `RATE_LIMITED`; `CONFIGURATION` for a variable of the key that is not set; those of [`Run::interrupted`].
+/// `RATE_LIMITED`; `CONFIGURATION` for a variable of the key that is not set; those of
+/// [`Run::interrupted`].
 pub(in crate::pipeline) async fn rate(stage: Stage, limit: &RateLimit, owner: &str, scope: &Scope<'_>) -> FaultResult<()> {
     let run = scope.run;
     let key = key(stage, limit, owner, scope)?;
@@ -114,7 +119,8 @@ async fn counted(window: &Window, run: &Run<'_>, owner: &[u8]) -> Result<Verdict
         return Ok(if passes { Ok(()) } else { Err(window.length_ms) });
     }
     let counter = |number: u64| format!("rate:{key}:{number}");
-    // Until the end of the next window, whenever in this one it begins; stores cut off what is below a second.
+    // Until the end of the next window, whenever in this one it begins; stores cut off what is
+    // below a second.
     let lives_s = window_s.saturating_mul(2).saturating_add(1);
     let before = match window.number.checked_sub(1) {
         Some(number) => total(state.add(&counter(number), owner, 0, i64::MAX, lives_s).await?.total),

@@ -20,7 +20,8 @@ pub(super) enum Shared {
     Places,
 }
 
-/// Says what the store fails at; not with every call, and each for itself: one does not silence the other.
+/// Says what the store fails at; not with every call, and each for itself: one does not silence the
+/// other.
 pub(super) fn warn(run: &Run<'_>, what: Shared, error: Error) {
     let quiet = &run.pipeline.counts.quiet;
     let (quiet_until_ms, message) = match what {

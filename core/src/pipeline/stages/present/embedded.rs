@@ -5,7 +5,8 @@ use crate::{
     app::{App, PresentedField, Presenter},
 };
 
-/// Is shown each nested item that a presenter of its own presents, that presenter, and whether the item is one of a list.
+/// Is shown each nested item that a presenter of its own presents, that presenter, and whether the
+/// item is one of a list.
 pub(super) type Visit<'v, 'a> = dyn FnMut(&'a Presenter, &mut Json, bool) + 'v;
 
 /// Visits each nested item that a presenter of its own presents; what is `null` is no item.

@@ -53,7 +53,8 @@ impl<'a> Sight<'a> {
         let (start, path) = match source.root {
             Root::Item => (self.item?, source.path.as_slice()),
             Root::Auth => {
-                // What a directory of users says of one may be written by anybody; items are visible already.
+                // What a directory of users says of one may be written by anybody; items are
+                // visible already.
                 let mut claim = walk(self.run.auth.as_ref()?, &source.path)?.clone();
                 reveal_json(&mut claim, &[]);
                 return Some(Cow::Owned(claim));
@@ -119,7 +120,8 @@ impl<'a> Sight<'a> {
                         match piece {
                             Piece::Text(literal) => text.push_str(literal),
                             Piece::Source(source) => push(&mut text, &self.find(source).unwrap_or_default()),
-                            // The bundler refuses variables here: what is shown is no place for them.
+                            // The bundler refuses variables here: what is shown is no place for
+                            // them.
                             Piece::Env(_) => {}
                         }
                     }

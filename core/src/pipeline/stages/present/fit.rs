@@ -65,7 +65,8 @@ impl<'a> Fitter<'a> {
             self.problem(format!("must be an object, not {}", word(Some(&value))), Some(&value));
             return Json::Null;
         };
-        // As most statements give them: the fields of the schema, in its order. Then nothing is moved.
+        // As most statements give them: the fields of the schema, in its order. Then nothing is
+        // moved.
         if members.len() == fields.len() && members.keys().zip(fields).all(|(name, field)| *name == field.name) {
             for (field, value) in fields.iter().zip(members.values_mut()) {
                 self.path.push(Step::Member(&field.name));
@@ -189,7 +190,8 @@ impl<'a> Fitter<'a> {
         self.count += 1;
         if self.problems.len() < MOST_PROBLEMS {
             let within_item = self.path.iter().skip(usize::from(matches!(self.path.first(), Some(Step::Index(_)))));
-            // A list or an object where there should be none has what no path of `redact` leads to, and so has an item that is not an object.
+            // A list or an object where there should be none has what no path of `redact` leads to,
+            // and so has an item that is not an object.
             let is_plain = |value: &&Json| !value.is_array() && !value.is_object();
             let steps: Vec<Step<'_>> = within_item.copied().collect();
             let excerpt = value.filter(is_plain).filter(|_| !steps.is_empty()).and_then(|value| excerpt(steps, value));
@@ -198,7 +200,8 @@ impl<'a> Fitter<'a> {
     }
 }
 
-/// An item with nothing but a value at its place. `None` where too many elements of a list would stand before it.
+/// An item with nothing but a value at its place. `None` where too many elements of a list would
+/// stand before it.
 fn excerpt(mut path: Vec<Step<'_>>, value: &Json) -> Option<Json> {
     const MOST_ELEMENTS: usize = 100;
     let mut excerpt = value.clone();
@@ -216,7 +219,8 @@ fn excerpt(mut path: Vec<Step<'_>>, value: &Json) -> Option<Json> {
     Some(excerpt)
 }
 
-/// A value as its type has it. Databases have fewer types than JSON: SQLite and MySQL give 0 and 1 for truth values, and decimals come as text.
+/// A value as its type has it. Databases have fewer types than JSON: SQLite and MySQL give 0 and 1
+/// for truth values, and decimals come as text.
 fn coerced(kind: InputKind, value: Json) -> Result<Json, Json> {
     let fits = match (kind, &value) {
         (InputKind::Json, _)

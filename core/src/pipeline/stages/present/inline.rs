@@ -1,4 +1,5 @@
-//! Values in an author's Markdown and Mermaid: none of them ends its line, or begins anything but text.
+//! Values in an author's Markdown and Mermaid: none of them ends its line, or begins anything but
+//! text.
 
 use alloc::{format, string::String};
 
@@ -6,8 +7,8 @@ use crate::pipeline::content::blocks::one_line;
 
 /// What begins a picture, a link, code, HTML, an escape or a cell of a table, wherever it stands.
 const ANYWHERE: [char; 6] = ['\\', '`', '[', ']', '<', '|'];
-/// What begins a heading, a list, a quotation, a fence or a rule, or underlines a heading, where a line begins with it; or makes a list of the
-/// digits before it.
+/// What begins a heading, a list, a quotation, a fence or a rule, or underlines a heading, where a
+/// line begins with it; or makes a list of the digits before it.
 const AT_START: [char; 10] = ['#', '+', '-', '*', '>', '=', '~', '_', '.', ')'];
 
 /// What Mermaid takes for anything but text. It has codes for characters: `#34;` is a quote.

@@ -30,7 +30,8 @@ use crate::{
 
 /// The member of `_meta` that says how to get the next items: the input, and its value.
 const CURSOR_META: &str = "millrace/cursor";
-/// The member of `_meta` that says how many items were left out because they did not fit the schema.
+/// The member of `_meta` that says how many items were left out because they did not fit the
+/// schema.
 const DROPPED_META: &str = "millrace/dropped";
 
 /// What a result consists of.
@@ -155,8 +156,8 @@ pub(in crate::pipeline) fn is_list_of_items(run: &Run<'_>, content: &AuthoredCon
     }
 }
 
-/// What tells that only the first items are shown, and how to get those after `last`, in `_meta`, too; `None` where the tool's presenter has no
-/// `limit`.
+/// What tells that only the first items are shown, and how to get those after `last`, in `_meta`,
+/// too; `None` where the tool's presenter has no `limit`.
 pub(in crate::pipeline) fn limited(
     run: &Run<'_>,
     content: &mut AuthoredContent,
@@ -174,8 +175,9 @@ pub(in crate::pipeline) fn limited(
     Some(tell::limited(sight, limit, shown, total, next.as_ref().map(|(_, value)| value), ""))
 }
 
-/// Data as the tool's presenter has it for anybody: limited, without what it leaves out, and with everything replaced that it replaces for
-/// anybody; for messages. `null` where that cannot be done.
+/// Data as the tool's presenter has it for anybody: limited, without what it leaves out, and with
+/// everything replaced that it replaces for anybody; for messages. `null` where that cannot be
+/// done.
 pub(in crate::pipeline) fn for_everybody(run: &Run<'_>, data: &Json) -> Json {
     let Some(presenter) = asked::presenter(run) else { return data.clone() };
     let (Ok(Items { mut items, is_list, key }), Ok(redactor)) = (found(presenter, data.clone()), Redactor::new(run, presenter, true))

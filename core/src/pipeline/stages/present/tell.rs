@@ -58,7 +58,8 @@ impl Said {
         Ok(said)
     }
 
-    /// `pictures`: whether UI blocks are shown. Those of what is embedded in a list of items would be one for each.
+    /// `pictures`: whether UI blocks are shown. Those of what is embedded in a list of items would
+    /// be one for each.
     fn presented(
         &mut self,
         run: &Run<'_>,
@@ -86,7 +87,8 @@ impl Said {
         if presenter.fields.iter().any(super::embedded::embeds) {
             for item in items.as_array_mut().into_iter().flatten() {
                 embedded(app, &presenter.fields, item, &mut |child, item, in_list| {
-                    // Taken, and put back when it was looked at: the copy of a large result would cost more than all else.
+                    // Taken, and put back when it was looked at: the copy of a large result would
+                    // cost more than all else.
                     let taken = core::mem::replace(item, Json::Bool(true));
                     match children.iter_mut().find(|known| core::ptr::eq(known.presenter, child)) {
                         Some(known) => {
@@ -265,8 +267,8 @@ pub(super) fn dropped(count: usize) -> ContentBlock {
     blocks::notice(&format!("⚠️ {count} {what} {verb} left out, because the data does not match the schema. This is a defect of the tool."))
 }
 
-/// The value of a cursor: as the input that takes it would be written. A text in which something hidden was made visible is another one than the
-/// row's, and would find other rows.
+/// The value of a cursor: as the input that takes it would be written. A text in which something
+/// hidden was made visible is another one than the row's, and would find other rows.
 pub(super) fn cursor_value(item: &Json, field: &str) -> Option<Json> {
     let is_usable = |text: &str| !text.is_empty() && !text.contains("[U+");
     item.get(field).filter(|value| !value.is_null() && is_usable(&text_of(value))).cloned()

@@ -6,7 +6,8 @@ use serde_json::Number;
 
 use crate::{Json, app::InputKind, formats, strict};
 
-/// The greatest integer that a JSON number carries without doubt: beyond it a sender that counts in doubles has rounded already.
+/// The greatest integer that a JSON number carries without doubt: beyond it a sender that counts in
+/// doubles has rounded already.
 const MAX_EXACT: u64 = 1 << 53;
 
 /// A value that does not have the type.
@@ -48,8 +49,8 @@ pub(super) fn coerce(kind: InputKind, value: Json) -> Result<Json, CoercionError
     coerced.map_err(|(problem, hint)| CoercionError { value, problem, hint })
 }
 
-/// The list or the object that a text is, where its place takes nothing else; the text itself where it is neither. `within` says how many lists and
-/// objects of the message the value stands in.
+/// The list or the object that a text is, where its place takes nothing else; the text itself where
+/// it is neither. `within` says how many lists and objects of the message the value stands in.
 pub(super) fn of_text(kind: InputKind, text: String, within: usize) -> Json {
     match (kind, strict::parse(&text, within)) {
         (InputKind::Array, Some(list @ Json::Array(_))) => list,

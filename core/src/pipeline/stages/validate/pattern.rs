@@ -20,7 +20,8 @@ impl Patterns {
     /// Whether the text contains a match.
     ///
     /// # Errors
-    /// `CONFIGURATION` for a pattern that cannot be made ready, which the bundler lets through in no app.
+    /// `CONFIGURATION` for a pattern that cannot be made ready, which the bundler lets through in
+    /// no app.
     pub(super) fn matches(&self, pattern: &Pattern, text: &str) -> FaultResult<bool> {
         let known = self.0.borrow().get(pattern.text()).map(Rc::clone);
         let matcher = match known {

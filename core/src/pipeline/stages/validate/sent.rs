@@ -7,8 +7,9 @@ use crate::{Json, hidden::repeated};
 /// The most characters of a value or a name that a problem repeats.
 const SHOWN_CHARACTERS: usize = 60;
 
-/// A value: strings quoted and cut, a list as its length, an object as cut JSON. Before it is cut it passes `strike`, which takes out what an
-/// input mapper may have put in: half of a secret would not be found any more.
+/// A value: strings quoted and cut, a list as its length, an object as cut JSON. Before it is cut
+/// it passes `strike`, which takes out what an input mapper may have put in: half of a secret would
+/// not be found any more.
 pub(super) fn sent(value: &Json, strike: &dyn Fn(&str) -> String) -> String {
     shown(value, &|text| repeated(&strike(text), SHOWN_CHARACTERS).into_owned())
 }

@@ -1,6 +1,7 @@
-//! `peer-databases rmcp|axum mysql|redis URL PORT THREADS`: one tool, `get-user`, with the same rows as Millrace's: on a pool with a prepared
-//! statement, or on one connection for all calls. `rmcp` is an MCP server as a careful author writes it with the official SDK; `axum` answers
-//! this one request and knows nothing else of MCP.
+//! `peer-databases rmcp|axum mysql|redis URL PORT THREADS`: one tool, `get-user`, with the same
+//! rows as Millrace's: on a pool with a prepared statement, or on one connection for all calls.
+//! `rmcp` is an MCP server as a careful author writes it with the official SDK; `axum` answers this
+//! one request and knows nothing else of MCP.
 
 mod sdk;
 

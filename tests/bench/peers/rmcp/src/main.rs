@@ -1,5 +1,6 @@
-//! `peer-rmcp DATABASE PORT`: one tool, `get-user`, on the same database and with the same statement as the sample app. Stateless, JSON
-//! answers, one connection a thread with a cached statement: what a careful author writes by hand.
+//! `peer-rmcp DATABASE PORT`: one tool, `get-user`, on the same database and with the same
+//! statement as the sample app. Stateless, JSON answers, one connection a thread with a cached
+//! statement: what a careful author writes by hand.
 
 use std::cell::RefCell;
 

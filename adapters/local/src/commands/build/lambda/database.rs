@@ -1,6 +1,7 @@
 //! SQLite's files of an app, on their way into the package.
 //!
-//! A file that lies beside the app is copied, as it is; one that only a seed knows is made now, so that no cold start has to.
+//! A file that lies beside the app is copied, as it is; one that only a seed knows is made now, so
+//! that no cold start has to.
 
 use std::{
     fs, io,
@@ -78,8 +79,8 @@ pub(super) fn check(folder: &Path, app: &App, env: &dyn Env) -> Vec<Diagnostic> 
     found
 }
 
-/// Copies the databases that lie beside the app below `data`. Gives the adapters, by index, whose databases are still to be made, and the
-/// paths of all databases below `data`.
+/// Copies the databases that lie beside the app below `data`. Gives the adapters, by index, whose
+/// databases are still to be made, and the paths of all databases below `data`.
 ///
 /// # Errors
 /// A file cannot be copied.

@@ -1,7 +1,8 @@
 //! The compiled runtime of Lambda: packed with the command, or made with cargo and zig.
 //!
-//! It holds no app, so it is made once for all apps. In a checkout, zig links it for the C library of Amazon Linux 2023: what a newer machine links by
-//! itself does not start there. Cargo says within a second whether the sources changed; where they did not, nothing else runs.
+//! It holds no app, so it is made once for all apps. In a checkout, zig links it for the C library
+//! of Amazon Linux 2023: what a newer machine links by itself does not start there. Cargo says
+//! within a second whether the sources changed; where they did not, nothing else runs.
 
 #[cfg(feature = "checkout")]
 use std::process::Command;

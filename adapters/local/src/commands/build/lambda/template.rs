@@ -1,4 +1,5 @@
-//! `template.yaml` for an app that has none: the checkout's own, with the app's name and variables, and without a build step.
+//! `template.yaml` for an app that has none: the checkout's own, with the app's name and variables,
+//! and without a build step.
 
 use std::{fmt::Write as _, fs, path::Path};
 
@@ -16,7 +17,8 @@ const SAMPLE: &str = include_str!("../../../../../../template.yaml");
 const TABLE: &str = "  CacheTable:\n    Type: String\n    Default: \"no\"\n";
 /// The parameter of the processor, and its default.
 const PROCESSOR: &str = "  Architecture:\n    Type: String\n    Default: x86_64\n";
-/// The permission with which everybody may use a function URL. `sam` adds it only for an `AuthType` that is written out.
+/// The permission with which everybody may use a function URL. `sam` adds it only for an `AuthType`
+/// that is written out.
 const OPENS_URL: &str = "lambda:InvokeFunctionUrl";
 /// What stands in front of an app's own variables, below `Parameters` and below `Variables`.
 const MARK: &str = "# Variables of the app.\n";
@@ -28,7 +30,8 @@ pub(super) fn generated(app: &App, architecture: Architecture) -> String {
     filled(app, head, ".", architecture)
 }
 
-/// The template of a new app, which is its author's from then on. It deploys what was built in `folder`, below the app's.
+/// The template of a new app, which is its author's from then on. It deploys what was built in
+/// `folder`, below the app's.
 pub(crate) fn of_new_app(app: &App, folder: &str) -> String {
     let head =
         "# This app as an AWS Lambda function: `npm run deploy:lambda`. The folder that it deploys is made by `npm run build:lambda`.\n";
@@ -60,7 +63,8 @@ fn filled(app: &App, head: &str, code: &str, architecture: Architecture) -> Stri
     head.to_owned() + &with(&with(&body, "  ", "\nRules:", &parameters), "          ", "\n  # What the function may do", &variables)
 }
 
-/// How an app's own template is deployed with a runtime for a processor: where it names no way to build, `sam` takes a folder as it is.
+/// How an app's own template is deployed with a runtime for a processor: where it names no way to
+/// build, `sam` takes a folder as it is.
 pub(super) fn command(folder: &Path, architecture: Architecture) -> String {
     let text = fs::read_to_string(folder.join(FILE)).unwrap_or_default();
     let build = match (text.contains("BuildMethod"), architecture) {
@@ -77,7 +81,8 @@ pub(super) fn command(folder: &Path, architecture: Architecture) -> String {
     format!("`{build}sam deploy --guided{parameter}`")
 }
 
-/// What is to be said where an app's own template deploys for another processor than the runtime is for, unless it is told.
+/// What is to be said where an app's own template deploys for another processor than the runtime is
+/// for, unless it is told.
 pub(super) fn differing(folder: &Path, architecture: Architecture) -> Option<String> {
     let text = fs::read_to_string(folder.join(FILE)).ok()?;
     let built = architecture.of_lambda();
@@ -100,8 +105,9 @@ enum Processor<'a> {
     Unknown,
 }
 
-/// Reads the processor of a template, as far as it stands in the form of ours: a name in `Architectures`, or a `Ref` to a parameter with a
-/// default. Where nothing is said, it is Lambda's own default.
+/// Reads the processor of a template, as far as it stands in the form of ours: a name in
+/// `Architectures`, or a `Ref` to a parameter with a default. Where nothing is said, it is Lambda's
+/// own default.
 fn processor(template: &str) -> Processor<'_> {
     let lines = || template.lines().map(|line| line.split(" #").next().unwrap_or(line).trim_end());
     let Some(at) = lines().position(|line| line.trim_start().starts_with("Architectures:")) else {
@@ -166,7 +172,8 @@ fn with(text: &str, indent: &str, end: &str, lines: &str) -> String {
     }
 }
 
-/// A parameter's name has letters and digits only: `API_KEY` is `ApiKey`. Variables that differ by underscores only get numbers of them.
+/// A parameter's name has letters and digits only: `API_KEY` is `ApiKey`. Variables that differ by
+/// underscores only get numbers of them.
 fn parameter(variable: &str) -> String {
     let word = |word: &str| {
         let mut letters = word.chars();

@@ -99,8 +99,8 @@ pub(in crate::commands::build) struct Variable {
     pub(in crate::commands::build) is_required: bool,
 }
 
-/// The variables that the app reads. The key that seals states is none of them: over standard input and output there is one process, which
-/// makes its own.
+/// The variables that the app reads. The key that seals states is none of them: over standard input
+/// and output there is one process, which makes its own.
 pub(in crate::commands::build) fn variables(app: &App) -> Vec<Variable> {
     let needs = needs::of(app);
     let required = needs.variables.into_iter().filter(|(name, _)| name != millrace_core::app::STATE_KEY);

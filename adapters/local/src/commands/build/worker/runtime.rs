@@ -1,4 +1,5 @@
-//! The compiled runtime of the Worker: packed with the command, or made with cargo, wasm-bindgen and wasm-opt.
+//! The compiled runtime of the Worker: packed with the command, or made with cargo, wasm-bindgen
+//! and wasm-opt.
 //!
 //! It holds no app, so it is made once for all apps that need the same [`Parts`].
 
@@ -18,13 +19,15 @@ use crate::{
 #[cfg(feature = "checkout")]
 mod from_source;
 
-/// A folder with a runtime that was made elsewhere, or with several, each in a folder named by its parts: `lean`, `scripts-tcp`.
+/// A folder with a runtime that was made elsewhere, or with several, each in a folder named by its
+/// parts: `lean`, `scripts-tcp`.
 const GIVEN: &str = "MILLRACE_WORKER_RUNTIME";
 
 /// The files of the runtime.
 ///
 /// # Errors
-/// There is none, and no checkout to make it from, or a tool is missing or fails; or what was made elsewhere lacks a part.
+/// There is none, and no checkout to make it from, or a tool is missing or fails; or what was made
+/// elsewhere lacks a part.
 pub(super) fn ready(parts: &Parts) -> CommandResult<Vec<RuntimeFile>> {
     if let Some(given) = env::var_os(GIVEN).map(PathBuf::from) {
         return files_below(&chosen(&given, parts)?);

@@ -1,4 +1,5 @@
-//! The parts that a runtime of the Worker is made with or without: features of the crate `millrace-worker`.
+//! The parts that a runtime of the Worker is made with or without: features of the crate
+//! `millrace-worker`.
 //!
 //! Nobody chooses them: an app that needs a part gets it, and any other app a smaller Worker.
 

@@ -1,4 +1,5 @@
-//! wrangler's configuration: one is made where the app has none, and one that is there is compared with what the app needs.
+//! wrangler's configuration: one is made where the app has none, and one that is there is compared
+//! with what the app needs.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -17,7 +18,8 @@ pub(crate) use config::{Selection, of_app};
 pub(super) const FILE: &str = "wrangler.toml";
 /// The binding of the cache's KV namespace; the runtime looks for it by this name.
 const CACHE: &str = "MILLRACE_CACHE";
-/// The binding of the Durable Object of counters and records, likewise, and its class in the entry module.
+/// The binding of the Durable Object of counters and records, likewise, and its class in the entry
+/// module.
 const STATE: &str = "MILLRACE_STATE";
 const STATE_CLASS: &str = "MillraceState";
 /// What stands for the id of a Hyperdrive in a file that is made here: nobody can know it.
@@ -73,7 +75,8 @@ pub(crate) fn of_new_app(app: &App) -> String {
     format!("{head}\nname = \"{}\"\nmain = \"dist/entry.mjs\"\n{COMPATIBILITY}\n{build}{OBSERVABILITY}{ids}{bindings}", app.name)
 }
 
-/// The bindings and variables that the app needs. Without ids, wrangler makes what they name at the first deployment.
+/// The bindings and variables that the app needs. Without ids, wrangler makes what they name at the
+/// first deployment.
 fn bindings_of(app: &App) -> String {
     let needs = needs::of(app);
     let mut text = String::new();
@@ -115,8 +118,8 @@ fn bindings_of(app: &App) -> String {
     text
 }
 
-/// The D1 databases that the app's own file binds, in any deployment that is meant. None, where it has no file or a wrong one, which
-/// [`check`] says.
+/// The D1 databases that the app's own file binds, in any deployment that is meant. None, where it
+/// has no file or a wrong one, which [`check`] says.
 pub(crate) fn d1_bindings(folder: &Path, selection: &Selection) -> Vec<String> {
     let Some(Ok(config)) = Config::read(folder) else { return Vec::new() };
     let deployments = config.deployments(selection).unwrap_or_default();
@@ -124,7 +127,8 @@ pub(crate) fn d1_bindings(folder: &Path, selection: &Selection) -> Vec<String> {
     names.into_iter().map(str::to_owned).collect()
 }
 
-/// The environments of the app's own file that are meant and bind a D1 database; `None` is its top level. Where it has no file, that is all.
+/// The environments of the app's own file that are meant and bind a D1 database; `None` is its top
+/// level. Where it has no file, that is all.
 pub(super) fn environments_with(folder: &Path, selection: &Selection, binding: &str) -> Vec<Option<String>> {
     let Some(Ok(config)) = Config::read(folder) else { return vec![None] };
     let deployments = config.deployments(selection).unwrap_or_default();
@@ -140,8 +144,8 @@ pub(super) fn environments(folder: &Path) -> Vec<String> {
 
 /// What the app needs and its own file does not have. Nothing, where it has none.
 ///
-/// `is_build`: wrangler does not tell a build which environment it is for. So what only some environments lack is an error of a check, and a
-/// warning of a build, which the others need.
+/// `is_build`: wrangler does not tell a build which environment it is for. So what only some
+/// environments lack is an error of a check, and a warning of a build, which the others need.
 pub(crate) fn check(folder: &Path, app: &App, selection: &Selection, is_build: bool) -> Vec<Diagnostic> {
     let config = match (Config::read(folder), selection) {
         (None, Selection::Named(name)) => {
@@ -265,7 +269,8 @@ impl Findings<'_> {
         }
     }
 
-    /// What the app reads as variables. `local` is the text of the file that sets them on this machine.
+    /// What the app reads as variables. `local` is the text of the file that sets them on this
+    /// machine.
     fn variables(&mut self, local: &str, app: &App, needs: &needs::Needs) {
         let of = self.of;
         let vars = Vars(of);
@@ -300,7 +305,8 @@ impl Findings<'_> {
     }
 }
 
-/// A behaviour of the platform: the flags that turn it on and off, the date from which it is on by itself, and what fails without it.
+/// A behaviour of the platform: the flags that turn it on and off, the date from which it is on by
+/// itself, and what fails without it.
 struct Behaviour {
     on: &'static str,
     off: &'static str,
@@ -309,7 +315,8 @@ struct Behaviour {
 }
 
 impl Behaviour {
-    /// What turns it off in a deployment, and what fails then. Without a date, wrangler deploys nothing.
+    /// What turns it off in a deployment, and what fails then. Without a date, wrangler deploys
+    /// nothing.
     fn missing(&self, of: Deployment<'_>) -> Option<(String, &'static str)> {
         let flags = of.inherited("compatibility_flags").and_then(Json::as_array);
         let has = |name| flags.into_iter().flatten().any(|flag| flag.as_str() == Some(name));
@@ -459,7 +466,8 @@ mod tests {
         assert_eq!(compile(folder.path()).diagnostics, []);
     }
 
-    /// Severity and text of what is found of the app `FILES` with a file of this name, in the words of its language.
+    /// Severity and text of what is found of the app `FILES` with a file of this name, in the words
+    /// of its language.
     fn told(file: &str, text: &str, selection: &Selection, is_build: bool) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         for (path, text) in FILES.into_iter().chain([(file, text), (".dev.vars", "KEY=x\nOTHER=x\n")]) {

@@ -12,10 +12,12 @@ use crate::output::CommandResult;
 
 /// How many rows of a table are looked at.
 const SAMPLE: usize = 1000;
-/// Tables and views of the connection's database. `information_schema` has what the user may read only.
+/// Tables and views of the connection's database. `information_schema` has what the user may read
+/// only.
 const TABLES: &str = "SELECT TABLE_NAME, TABLE_TYPE = 'VIEW', TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() \
     AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW') AND TABLE_NAME <> 'millrace_calls' ORDER BY TABLE_NAME";
-// The names of tables are compared without regard to case there, and a server may have `Orders` beside `orders`: each row begins with the name.
+// The names of tables are compared without regard to case there, and a server may have `Orders`
+// beside `orders`: each row begins with the name.
 const COLUMNS: &str = "SELECT TABLE_NAME, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, IS_NULLABLE = 'YES', COLUMN_DEFAULT, EXTRA, COLUMN_COMMENT, \
     CHARACTER_MAXIMUM_LENGTH, COALESCE(GENERATION_EXPRESSION, '') <> '' FROM information_schema.COLUMNS \
     WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION";
@@ -161,8 +163,8 @@ fn labels(declared: &str) -> Vec<String> {
     labels
 }
 
-/// Looks in the first rows for what a type allows and few think of: integers that readers of JSON do not tell from their neighbours, and a
-/// `TINYINT(1)` that is no truth value.
+/// Looks in the first rows for what a type allows and few think of: integers that readers of JSON
+/// do not tell from their neighbours, and a `TINYINT(1)` that is no truth value.
 ///
 /// # Errors
 /// The table cannot be read: what a view is made of may be gone.

@@ -1,8 +1,10 @@
-//! Names: of tools, inputs and fields from those of tables and columns, and those of tables and columns in a statement.
+//! Names: of tools, inputs and fields from those of tables and columns, and those of tables and
+//! columns in a statement.
 
 use millrace_languages::Dialect;
 
-/// A name as a statement of an app has it: in quotes where it needs them, and with its own `{{` not a placeholder.
+/// A name as a statement of an app has it: in quotes where it needs them, and with its own `{{` not
+/// a placeholder.
 pub(super) fn in_statement(name: &str, dialect: Dialect) -> String {
     let facts = dialect.facts();
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte == b'_' || (facts.keeps_capitals && byte.is_ascii_uppercase());

@@ -12,7 +12,8 @@ use crate::output::CommandResult;
 
 /// How many rows of a table are looked at.
 const SAMPLE: usize = 1000;
-/// Tables and views that the user may read, without those of the system and without parts of others.
+/// Tables and views that the user may read, without those of the system and without parts of
+/// others.
 const TABLES: &str = "SELECT c.oid::bigint, n.nspname::text, c.relname::text, c.relkind::text, obj_description(c.oid, 'pg_class'), pg_table_is_visible(c.oid) \
     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
     WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition AND n.nspname NOT IN ('pg_catalog', 'information_schema') \
@@ -36,7 +37,8 @@ const REFERENCES: &str = "SELECT f.conkey[1]::int, n.nspname::text, c.relname::t
     FROM pg_catalog.pg_constraint f JOIN pg_catalog.pg_class c ON c.oid = f.confrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
     WHERE f.conrelid = $1::bigint::oid AND f.contype = 'f' AND cardinality(f.conkey) = 1 ORDER BY f.conname";
 
-/// The tables and views, and the number by which the catalogue knows each. Those outside of the search path have a schema.
+/// The tables and views, and the number by which the catalogue knows each. Those outside of the
+/// search path have a schema.
 ///
 /// # Errors
 /// The database does not answer.

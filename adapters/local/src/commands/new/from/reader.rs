@@ -13,7 +13,8 @@ use crate::output::{CommandError, CommandResult};
 
 /// How long one question may take.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The most rows and bytes of an answer. A schema that has more is not one to make an app of at once.
+/// The most rows and bytes of an answer. A schema that has more is not one to make an app of at
+/// once.
 const MAX_ROWS: usize = 100_000;
 const MAX_BYTES: usize = 64 << 20;
 

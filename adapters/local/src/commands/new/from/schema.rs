@@ -69,7 +69,8 @@ pub(super) enum Literal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Int,
-    /// An integer that JSON's readers do not tell from its neighbours: a text in inputs and results.
+    /// An integer that JSON's readers do not tell from its neighbours: a text in inputs and
+    /// results.
     BigInt,
     Float,
     /// A decimal with more digits than a float has: a text.
@@ -101,8 +102,8 @@ impl Table {
         }
     }
 
-    /// Leaves out the columns whose names no file of an app can have. A key with such a column is none, and a row that needs its value cannot
-    /// be created.
+    /// Leaves out the columns whose names no file of an app can have. A key with such a column is
+    /// none, and a row that needs its value cannot be created.
     pub(super) fn leave_out_names_that_cannot_be_written(&mut self) {
         let stays: Vec<bool> = self.columns.iter().map(|column| can_be_written(&column.name)).collect();
         if stays.iter().all(|stays| *stays) {

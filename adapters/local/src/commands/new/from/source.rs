@@ -28,7 +28,8 @@ impl Source {
     /// Reads `--from`; `app` is the folder of the new app.
     ///
     /// # Errors
-    /// It names no database that tools can be made from. No message shows the text: it may have a password in it.
+    /// It names no database that tools can be made from. No message shows the text: it may have a
+    /// password in it.
     pub(super) fn parse(text: &str, app: &Path) -> CommandResult<Self> {
         let (scheme, rest) = text.split_once(':').unwrap_or(("", text));
         match scheme.to_ascii_lowercase().as_str() {

@@ -1,6 +1,7 @@
 //! The schema of a SQLite or libSQL database.
 //!
-//! A type of SQLite is a wish: a column may have values of any type. What a tool promises of a result is therefore checked on the first rows.
+//! A type of SQLite is a wish: a column may have values of any type. What a tool promises of a
+//! result is therefore checked on the first rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -84,7 +85,8 @@ pub(super) async fn fill(reader: &Reader, table: &mut Table) -> CommandResult {
     Ok(())
 }
 
-/// Compares the declared types with the values of the first rows. Where they cannot be read, anything may be there.
+/// Compares the declared types with the values of the first rows. Where they cannot be read,
+/// anything may be there.
 async fn sample(reader: &Reader, table: &mut Table) {
     const MOST: i64 = (1 << 53) - 1;
     let cells = table.columns.iter().map(|column| {
@@ -144,7 +146,8 @@ fn fitting(kind: Kind, types: &BTreeSet<String>) -> Kind {
     }
 }
 
-/// What a declared type means, by SQLite's own rules and the names that people use; and the most characters.
+/// What a declared type means, by SQLite's own rules and the names that people use; and the most
+/// characters.
 fn declared_kind(declared: &str) -> (Kind, Option<u32>) {
     let name = declared.to_ascii_uppercase();
     let word = name.split('(').next().unwrap_or_default().trim();

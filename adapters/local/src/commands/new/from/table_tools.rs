@@ -60,7 +60,8 @@ pub(super) struct ToolFile {
 }
 
 impl<'a> TableTools<'a> {
-    /// Plans the tools of a table; `named` are the names of the other tables' tools by table. `None` where nothing of it can be shown.
+    /// Plans the tools of a table; `named` are the names of the other tables' tools by table.
+    /// `None` where nothing of it can be shown.
     pub(super) fn new(
         table: &'a Table,
         name: String,
@@ -253,13 +254,14 @@ impl<'a> TableTools<'a> {
         Some(self.pages(&description, &lines, &inputs, " Search for more of the text, or use a greater `limit`.", ""))
     }
 
-    /// The end of a statement that reads one row more than the caller wants, by which the presenter knows that there are more. MySQL computes
-    /// nothing there.
+    /// The end of a statement that reads one row more than the caller wants, by which the presenter
+    /// knows that there are more. MySQL computes nothing there.
     fn one_more(&self) -> String {
         if self.dialect.facts().computes_limits { "LIMIT {{ inputs.limit }} + 1".to_owned() } else { format!("LIMIT {}", MOST_ROWS + 1) }
     }
 
-    /// A tool whose presenter shows as many rows as the caller wants, and says that there are more; `how` to get them.
+    /// A tool whose presenter shows as many rows as the caller wants, and says that there are more;
+    /// `how` to get them.
     fn pages(&self, description: &str, lines: &[String], inputs: &[(String, String)], how: &str, cursor: &str) -> String {
         let returns = format!(
             "returns:\n  use: {}\n  limit: {{ max: {MOST_ROWS}, input: limit{cursor}, notice: {} }}\n",
@@ -417,7 +419,8 @@ impl<'a> TableTools<'a> {
         lines
     }
 
-    /// Whether the rows that follow are those with a greater value of this column, which is the key.
+    /// Whether the rows that follow are those with a greater value of this column, which is the
+    /// key.
     fn can_page(&self, column: &Column) -> bool {
         // MySQL orders an `ENUM` by the places of its values, and compares it by their texts.
         let is_enum = self.dialect.facts().orders_by_place && !column.values.is_empty();

@@ -37,7 +37,8 @@ pub(in super::super) fn word(text: &str) -> String {
     if is_plain && !OTHERS.iter().any(|other| text.eq_ignore_ascii_case(other)) { text.to_owned() } else { quoted(text) }
 }
 
-/// What somebody wrote about a table or a column, as part of a description: one line, not too long, and never a placeholder.
+/// What somebody wrote about a table or a column, as part of a description: one line, not too long,
+/// and never a placeholder.
 pub(super) fn remark(text: &str) -> Option<String> {
     const MOST: usize = 300;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,6 +1,8 @@
-//! The Worker's runtime made in a checkout, below `target/worker-runtime`, in a folder named by what it was made from.
+//! The Worker's runtime made in a checkout, below `target/worker-runtime`, in a folder named by
+//! what it was made from.
 //!
-//! Cargo says within half a second whether the sources changed; where they did not, nothing else runs.
+//! Cargo says within half a second whether the sources changed; where they did not, nothing else
+//! runs.
 
 use std::{
     collections::BTreeSet,
@@ -17,13 +19,15 @@ use sha2::{Digest as _, Sha256};
 use super::super::worker_parts::{Parts, WASM};
 use crate::output::{CommandError, CommandResult, note};
 
-/// Names how the JavaScript around the module is made: a change of [`finish`] is a new name, or a runtime that is there would be taken.
+/// Names how the JavaScript around the module is made: a change of [`finish`] is a new name, or a
+/// runtime that is there would be taken.
 const GLUE: &str = "each import once, and the script engine";
 /// The script engine's module, below the checkout, and what the runtime has of it.
 const ENGINE: &str = "engine/engine.wasm";
 const ENGINE_WASM: &str = "engine.wasm";
 const ENGINE_MODULE: &str = "engine.mjs";
-/// How hard wasm-opt tries: `-O1`, `-Oz`, or `none`. `-Oz` takes twice as long as `-O1` for three per cent less of wasm, which packs worse.
+/// How hard wasm-opt tries: `-O1`, `-Oz`, or `none`. `-Oz` takes twice as long as `-O1` for three
+/// per cent less of wasm, which packs worse.
 const OPTIMISE: &str = "MILLRACE_WASM_OPT";
 /// What rustc's wasm uses beyond the first version of wasm.
 const FEATURES: [&str; 7] = [
@@ -80,7 +84,8 @@ fn compile(root: &Path, parts: &Parts) -> CommandResult<PathBuf> {
         ));
     }
     let mut cargo = match toolchain.is_dir() {
-        // A toolchain of its own, where rustup cannot fetch the target: nothing that it makes fits the other's.
+        // A toolchain of its own, where rustup cannot fetch the target: nothing that it makes fits
+        // the other's.
         true => {
             let mut cargo = Command::new(toolchain.join("cargo"));
             cargo.env("RUSTC", toolchain.join("rustc")).env("CARGO_TARGET_DIR", own);
@@ -143,7 +148,8 @@ fn finish(root: &Path, wasm: &Path, folder: &Path, level: &str) -> CommandResult
         "wasm-bindgen",
     )?;
     let glue = folder.join("index.js");
-    // The platform gives a module for an import; the word `source` is of a proposal that its bundler does not know.
+    // The platform gives a module for an import; the word `source` is of a proposal that its
+    // bundler does not know.
     fs::read_to_string(&glue)
         .and_then(|text| fs::write(&glue, without_duplicates(&text.replace("import source ", "import "))))
         .map_err(|error| CommandError::Wrong(format!("`{}` cannot be written: {error}", glue.display())))?;
@@ -169,8 +175,8 @@ fn add_engine(folder: &Path, engine: Option<&[u8]>) -> CommandResult {
     Ok(())
 }
 
-/// The glue without what it has several times: wasm-bindgen imports a module once for each place that names it, and lists it as often in
-/// one object, of which bundlers warn.
+/// The glue without what it has several times: wasm-bindgen imports a module once for each place
+/// that names it, and lists it as often in one object, of which bundlers warn.
 fn without_duplicates(glue: &str) -> String {
     let mut listed = BTreeSet::new();
     let mut text = String::new();

@@ -1,4 +1,5 @@
-//! The app's own configuration of wrangler: which file that is, what it says, and what of that a deployment has.
+//! The app's own configuration of wrangler: which file that is, what it says, and what of that a
+//! deployment has.
 
 use std::{
     fmt, fs,
@@ -38,7 +39,8 @@ pub(crate) enum Selection {
 }
 
 impl Selection {
-    /// What `--env` says, or the variable that tells wrangler the same. As in wrangler, an empty name is the top level.
+    /// What `--env` says, or the variable that tells wrangler the same. As in wrangler, an empty
+    /// name is the top level.
     pub(crate) fn of(option: Option<&str>) -> Self {
         let variable = || std::env::var(ENVIRONMENT).ok().filter(|name| !name.is_empty());
         match option.map(str::to_owned).or_else(variable) {

@@ -1,4 +1,5 @@
-//! `CHECK (status IN ('open', 'paid'))` in the definition of a table: the values that a column may have.
+//! `CHECK (status IN ('open', 'paid'))` in the definition of a table: the values that a column may
+//! have.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,8 @@ enum Token {
     Sign(char),
 }
 
-/// The allowed values by the lower-case name of their column. Only checks of exactly this form are read.
+/// The allowed values by the lower-case name of their column. Only checks of exactly this form are
+/// read.
 pub(super) fn allowed_values(definition: &str) -> BTreeMap<String, Vec<String>> {
     let tokens = tokens(definition);
     let mut allowed = BTreeMap::new();
