@@ -89,7 +89,7 @@ fn a_wrong_statement_is_a_syntax_error() {
         ("-- nothing", "the query contains no statement"),
         ("SELEC 1", "SQLite does not understand the statement at byte 0"),
         ("  SELEC 1  ", "SQLite does not understand the statement at byte 2"),
-        ("SELECT 'open", "the statement cannot be sent: the literal in it is not closed"),
+        ("SELECT 'open", "SQLite does not understand the statement at byte 7"),
         ("SELECT * FROM nowhere", "SQLite does not understand the statement"),
         ("SELECT nothing FROM parent", "SQLite does not understand the statement at byte 7"),
         ("SELECT 1; SELECT 2", "the query contains more than one statement"),
