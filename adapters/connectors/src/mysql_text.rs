@@ -25,5 +25,7 @@ pub(crate) use records::RECORDS;
 pub(crate) use server_error::{
     NO_STATEMENT_LEFT, NO_TABLE, ServerError, UNKNOWN_SETTING, UNKNOWN_STATEMENT, number_of, of_login, of_statement,
 };
-pub(crate) use statement::{Token, asks_for_inserted, calls_function, check, token};
+#[cfg(feature = "describe")]
+pub(crate) use statement::check;
+pub(crate) use statement::{Token, asks_for_inserted, calls_function, token};
 pub(crate) use transaction::{Transaction, check_in, lock_wait_ms};

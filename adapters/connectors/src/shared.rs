@@ -49,8 +49,10 @@ use millrace_core::{
 
 #[cfg(feature = "tcp")]
 pub(crate) use connections::{Connections, Progress, Server};
+#[cfg(all(feature = "tcp", feature = "describe"))]
+pub(crate) use driver::REPEATABLE;
 #[cfg(any(feature = "tcp", feature = "sqlite"))]
-pub(crate) use driver::{Call, Done, REPEATABLE, SessionDriver, StatementNotes, StatementPlace, connector_over_sessions};
+pub(crate) use driver::{Call, Done, SessionDriver, StatementNotes, StatementPlace, connector_over_sessions};
 #[cfg(feature = "tcp")]
 pub(crate) use exact_json::{exact_json, is_json_number};
 pub(crate) use limits::{max_response_bytes, only_reads, within_limits};

@@ -13,6 +13,7 @@ use millrace_core::{
 use super::{Effect, ReadOnly, Records, Session, StatementFailure, own_query, records, transaction};
 
 /// What may be sent again whatever became of it.
+#[cfg(all(feature = "tcp", feature = "describe"))]
 pub(crate) const REPEATABLE: Effect = Effect { reads: true, returns: true };
 
 /// What was done: the rows of what ran, or what became of a write with a record.
