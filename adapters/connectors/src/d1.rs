@@ -37,6 +37,7 @@
 
 mod address;
 mod batch;
+mod database;
 #[cfg(feature = "describe")]
 mod describe;
 mod error_text;
@@ -55,50 +56,18 @@ use millrace_core::{
 
 use crate::{
     shared::{
-        Effect, OwnStatements as _, Retry, Statement, StatementFailure, batch::write_once, kept, only_reads, own_query, records::prepare,
-        within_limits,
+        Effect, OwnStatements as _, Retry, Statement, batch::write_once, kept, only_reads, own_query, records::prepare, within_limits,
     },
     sqlite_text::records::RECORDS,
 };
 use batch::{Steps, Written};
 
 pub use address::binding;
+pub use database::{D1, Transport};
 pub use error_text::of_message as failure_of_message;
 pub use reply::Reply;
 pub use rest::Rest;
 pub use statement::{Parameter, Prepared};
-
-/// A way to a database of D1. Futures are boxed, and databases not generic: a Worker has two ways,
-/// and one copy of what is around them.
-pub trait Transport {
-    /// Whether a parameter may be bytes; else they go as text, in hexadecimal.
-    fn takes_bytes(&self) -> bool;
-
-    /// Sends a statement, once, and waits for the answer until the query's deadline.
-    ///
-    /// # Errors
-    /// Why there is no answer, and what that means for another attempt.
-    fn send<'a>(&'a self, prepared: &'a Prepared<'_>, query: &'a Query<'_>) -> LocalFuture<'a, Result<Reply, StatementFailure>>;
-
-    /// Sends several statements as one transaction, once, and waits for the answers. `author` is
-    /// the index of the one that the author wrote, to which places in errors belong.
-    ///
-    /// # Errors
-    /// As [`send`](Self::send). Then none of them took effect, unless that is not known.
-    fn send_batch<'a>(
-        &'a self,
-        batch: &'a [Prepared<'_>],
-        author: usize,
-        query: &'a Query<'_>,
-    ) -> LocalFuture<'a, Result<Vec<Reply>, StatementFailure>>;
-}
-
-/// A D1 database.
-pub struct D1 {
-    transport: Box<dyn Transport>,
-    read_only: bool,
-    retry: Retry,
-}
 
 impl D1 {
     /// A database behind a transport.

@@ -21,7 +21,8 @@ use crate::{
 /// all but two of these, and what it does not answer by then is answered after one of them.
 const MARGIN_MS: u64 = 200;
 
-/// Whatever is below, in milliseconds since the Unix epoch, is no time of an invocation: it was in 2001.
+/// What is below, in milliseconds since the Unix epoch, was in 2001, and is not the time of an
+/// invocation.
 const LEAST_TIME_MS: u64 = 1_000_000_000_000;
 
 /// What answers invocations. Clones share the isolates.

@@ -160,7 +160,7 @@ fn prose_ends_at_a_column() {
             let text = line.trim_start();
             let prose = text.trim_start_matches(['/', '!']).trim_start();
             is_example = text.starts_with("//") && is_example != prose.starts_with("```");
-            // A row of a table, a link and code stay whole, and so does what has columns of its own.
+            // A row of a table, a link and code stay whole, and what has columns of its own, too.
             let is_whole = is_example || prose.starts_with('|') || ["http", "`", "](", "  ", "\\n"].iter().any(|mark| prose.contains(mark));
             if text.starts_with("//") && line.chars().count() > COLUMNS && prose.contains(' ') && !is_whole {
                 long.push(format!("{}:{}", file.strip_prefix(root()).unwrap().display(), number + 1));

@@ -73,7 +73,8 @@ fn the_binary_starts_on_amazon_linux_2023_and_is_small() {
 
 #[test]
 fn the_binary_is_made_for_arm64_too() {
-    // Three minutes of a processor, for what changes with dependencies: before a release, and weekly.
+    // It takes three minutes of a processor, and changes with dependencies: it runs before a
+    // release, and weekly.
     if !millrace_tests::is_everything_run() || !lambda::arm64_is_there("a binary for arm64") {
         return;
     }

@@ -9,7 +9,7 @@ use millrace_core::{
     value::{Rows, Value},
 };
 
-use super::{D1, Prepared, Reply};
+use super::{database::D1, reply::Reply, statement::Prepared};
 use crate::{
     shared::{
         Effect, OwnStatements, Records, Statement, StatementFailure,
