@@ -199,7 +199,7 @@ impl fmt::Display for What {
                  call, also makes it an alias"
             ),
             Self::Eval => f.write_str("`eval` runs text as a statement, and the statement has values of the call"),
-            Self::Unread(unread) => write!(f, "the statement has what cannot be read: {}", unread.clause()),
+            Self::Unread(unread) => f.write_str(&unread.of_statement()),
             Self::Curly => f.write_str("the statement has a curly quote outside of a literal"),
             Self::Identifier(name) => write!(f, "`{{{name}:Identifier}}` would make a value the name of a table or a column"),
         }

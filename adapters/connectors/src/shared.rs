@@ -63,6 +63,7 @@ pub(crate) use pool::{ANSWER_MS, ASKED_AFTER_MS, Pool, Pooled};
 #[cfg(any(feature = "tcp", feature = "sqlite"))]
 pub(crate) use read_only::ReadOnly;
 pub(crate) use records::{Records, kept};
+pub(crate) use retry::UNTRUSTED;
 #[cfg(feature = "tcp")]
 pub(crate) use retry::words;
 pub use retry::{Effect, Execution, Retry, StatementFailure};

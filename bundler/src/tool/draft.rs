@@ -97,8 +97,7 @@ pub(super) fn read(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, app: &
         repeats: idempotency.is_some(),
     };
     let sync = sync::read(compiler, &reading.root.sync, synced, app.adapters);
-    let facts = draft.facts(compiler, reading, app.adapters, &around, &execute, kind);
-    let facts = Facts { repeats: idempotency.is_some(), ..facts };
+    let facts = Facts { repeats: idempotency.is_some(), ..draft.facts(compiler, reading, app.adapters, &around, &execute, kind) };
     let returns = shown.returned.and_then(|returned| draft.present(compiler, reading, app, &execute, returned));
     let looks = ListedParts {
         declared: &draft.declared,

@@ -101,7 +101,7 @@ impl App {
             (self.tools.iter().all(|tool| self.has_parts_of(tool)), "a tool refers to something that it does not have"),
             (
                 self.feature_auth.as_ref().map_or(!has_scopes, |auth| self.has_auth(auth)),
-                "its prompts and resources require scopes, and it has no `auth` for them",
+                "its prompts and resources require scopes, and its `auth` for them is missing or refers to a script that it does not have",
             ),
             (authorization.entrances.iter().all(is_asked), "a tool that is asked who calls has no `auth`"),
             (can_tell, "it requires sign-in, and nothing in it can tell who calls"),

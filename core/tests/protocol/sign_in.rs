@@ -123,7 +123,7 @@ fn a_bundle_that_contradicts_itself_is_refused() {
     let mut app = shop();
     app.prompts[0].scopes = Some(RequiredScopes::all(vec!["a".into()]));
     let bundle = app.to_bundle().unwrap();
-    assert!(App::from_bundle(&bundle).is_err_and(|error| error.to_string().contains("require scopes, and it has no `auth`")));
+    assert!(App::from_bundle(&bundle).is_err_and(|error| error.to_string().contains("its `auth` for them is missing")));
     // And where it is served all the same, nobody gets the prompt.
     let ask = Ask::legacy("prompts/get", json!({"name": "greet", "arguments": {"name": "x"}}));
     assert_eq!(ask.send(&endpoint(app)).status, 401);

@@ -91,6 +91,7 @@ impl Hostile {
                         (true, false) => {
                             let message = said(&result);
                             assert!(is_nul_refused || (has_nul && says(message, nul)), "{tool} with {value:?}: {message}");
+                            assert!(!nul.is_empty() || !tool.starts_with("insert"), "{tool} takes {value:?} whole: {message}");
                             refused += 1;
                         }
                         (false, false) => {

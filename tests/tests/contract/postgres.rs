@@ -210,7 +210,7 @@ keeps! { SERVER:
 
 /// The tables of the app with hostile values.
 #[test]
-fn a_pooler_in_transaction_mode_is_in_the_way_of_no_record() {
+fn records_work_through_a_pooler_in_transaction_mode() {
     let server = Postgres::start(&[]);
     let database = server.open();
     database.run(POSTGRES.once.tables[0], &[]).unwrap();

@@ -127,6 +127,7 @@ impl Batches for &D1 {
     type Failure = StatementFailure;
     const PAUSES_MS: &'static [u64] = &[];
     const RECORDS: Records = RECORDS;
+    const HAS_TABLES_AT_ONCE: bool = false;
 
     async fn put(&mut self, query: &Query<'_>, written: &Self::Written<'_>, record: CallRecord<'_>) -> Result<Rows, StatementFailure> {
         let own = |text, values| Prepared::of(text, values, self.transport.takes_bytes()).map_err(StatementFailure::last);

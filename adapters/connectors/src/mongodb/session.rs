@@ -60,7 +60,7 @@ impl Session {
         Self { wire, is_usable: true, elections_before: elections.get(), elections, is_not_primary: false }
     }
 
-    /// Whether its server was not found to be the primary no more since it was made.
+    /// Whether no election was noticed since it was made.
     fn is_current(&self) -> bool {
         self.elections_before == self.elections.get()
     }

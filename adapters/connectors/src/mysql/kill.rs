@@ -63,12 +63,21 @@ pub(super) struct Watched<'a> {
     /// Its statement calls a procedure.
     calls: bool,
     is_read_only: bool,
+    has_begun: bool,
 }
 
 impl<'a> Watched<'a> {
     /// For a call, whose statements may take so many milliseconds.
     pub(super) fn new(session: &'a mut Session, killer: &'a Killer, call: &Call<'_>, limit_ms: u64) -> Self {
-        Self { session, killer, limit_ms, own_limit_ms: limit_ms, calls: call.notes.calls, is_read_only: call.is_read_only }
+        Self {
+            session,
+            killer,
+            limit_ms,
+            own_limit_ms: limit_ms,
+            calls: call.notes.calls,
+            is_read_only: call.is_read_only,
+            has_begun: false,
+        }
     }
 
     async fn watched(&mut self, query: &Query<'_>, transaction: Transaction) -> Result<Rows, StatementFailure> {
@@ -101,9 +110,14 @@ impl shared::Session for Watched<'_> {
         self.watched(query, Transaction::alone(self.is_read_only, self.calls)).await
     }
 
+    fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
     async fn begin(&mut self, begin: Begin, own: &[Statement<'_>], query: &Query<'_>) -> Result<Rows, StatementFailure> {
         self.own_limit_ms = begin.wait_ms.map_or(self.limit_ms, mysql_text::lock_wait_ms);
         self.session.begin(self.own_limit_ms, begin.is_read_only).await?;
+        self.has_begun = true;
         let mut rows = Rows::default();
         for own in own {
             rows = self.own_step(*own, query).await?;

@@ -79,6 +79,7 @@ impl Batches for &Neon {
     type Failure = Refusal;
     const PAUSES_MS: &'static [u64] = &[50, 100, 200];
     const RECORDS: Records = RECORDS;
+    const HAS_TABLES_AT_ONCE: bool = true;
 
     async fn put(&mut self, query: &Query<'_>, written: &Self::Written<'_>, record: CallRecord<'_>) -> Result<Rows, Refusal> {
         let mut before = vec![self.deadline(query, Some(wait_ms))?];

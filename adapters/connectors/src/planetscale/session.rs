@@ -166,6 +166,10 @@ impl shared::Session for Session {
         self.statement(Statement::of(query, PLANETSCALE.name)?, query, transaction).await
     }
 
+    fn has_begun(&self) -> bool {
+        self.is_open
+    }
+
     async fn begin(&mut self, begin: Begin, own: &[Statement<'_>], query: &Query<'_>) -> Result<Rows, StatementFailure> {
         let limit_ms = begin.wait_ms.map_or(self.limit_ms, mysql_text::lock_wait_ms);
         // Where it is as long as the call, the call's own end is enough.

@@ -6,7 +6,7 @@
 //! the change was made and no more.
 
 use millrace_core::{
-    ErrorKind,
+    Error, ErrorKind,
     ports::{CallRecord, Query, RecordedWrite},
     value::Rows,
 };
@@ -43,6 +43,8 @@ pub(crate) trait Batches: OwnStatements {
     const PAUSES_MS: &'static [u64];
     /// The table of records.
     const RECORDS: Records;
+    /// Whether a table is there as soon as it was made.
+    const HAS_TABLES_AT_ONCE: bool;
 
     /// Puts a record and runs what the author wrote, in one batch.
     async fn put(&mut self, query: &Query<'_>, written: &Self::Written<'_>, record: CallRecord<'_>) -> Result<Rows, Self::Failure>;
@@ -77,6 +79,7 @@ pub(crate) async fn write_once<B: Batches>(
         };
         match B::place(&failure) {
             RecordPlace::Missing if std::mem::take(&mut may_create) => create(batches, records, query).await?,
+            RecordPlace::Missing if !B::HAS_TABLES_AT_ONCE => return Err(not_yet()),
             RecordPlace::Missing => return Err(records.blame(failure.into())),
             #[cfg(feature = "tcp")]
             RecordPlace::Refused => return Err(records.blame(failure.into())),
@@ -96,6 +99,12 @@ pub(crate) async fn write_once<B: Batches>(
             }
         }
     }
+}
+
+/// What is told of a table that was just made and is not there: the same may be sent again.
+fn not_yet() -> StatementFailure {
+    let message = "the table `millrace_calls` was just made, and the database does not have it yet";
+    StatementFailure::not_executed(Error::new(ErrorKind::Busy, message))
 }
 
 /// What the record says. The call that it is of may be about to store its rows.

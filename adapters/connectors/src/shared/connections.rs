@@ -128,7 +128,7 @@ impl<S: Pooled> Connections<S> {
     /// The statement is on its way from here on; the milliseconds that are left.
     ///
     /// # Errors
-    /// There are none.
+    /// No time is left.
     pub(crate) fn begin(&self, query: &Query<'_>, progress: &Progress) -> Result<u64, StatementFailure> {
         progress.0.set(Phase::Running);
         match query.deadline_ms.saturating_sub(self.clock.now_ms()) {

@@ -5,7 +5,7 @@
 use millrace_core::ports::Column;
 use millrace_core::{
     Result,
-    app::Access,
+    app::{Access, OnTooMany},
     ports::{CallRecord, Command, Query, RecordedWrite},
     value::{Rows, Value},
 };
@@ -155,7 +155,8 @@ pub(crate) trait SessionDriver {
         }
         let notes = self.check_all(&query, true)?;
         // Whatever became of it, it may be sent again, as if it only read.
-        let query = Query { access: Access::Read, ..query };
+        // It writes all the same: nothing of what it returns is left out.
+        let query = Query { access: Access::Read, on_too_many: OnTooMany::Error, ..query };
         self.attempt(Call { query, notes, is_read_only: false, work: Work::Once(record) }).await
     }
 

@@ -1,6 +1,9 @@
 //! Moments as databases without zones read them.
 
-use jiff::{SignedDuration, civil::Date};
+use jiff::{
+    SignedDuration,
+    civil::{Date, Time},
+};
 
 /// `2026-01-02T05:04:05.1+02:00` as `2026-01-02 03:04:05.1`: servers that keep no zone read no
 /// offset, and no `Z`. What is below a microsecond is left out. `None` for another form.
@@ -17,7 +20,8 @@ pub(crate) fn utc_text(text: &str) -> Option<String> {
     let [hour, minute, second] = numbers(time, ':', [2, 2, 2])?;
     // A second that is a leap stays one.
     let is_second = second <= 60 && fraction.bytes().all(|byte| byte.is_ascii_digit());
-    let moment = date_of(date)?.at(hour.try_into().ok()?, minute.try_into().ok()?, 0, 0);
+    let clock = Time::new(hour.try_into().ok()?, minute.try_into().ok()?, 0, 0).ok()?;
+    let moment = date_of(date)?.to_datetime(clock);
     let moment = moment.checked_sub(SignedDuration::from_mins(offset)).ok().filter(|moment| is_second && moment.year() >= 0)?;
     let dot = if fraction.is_empty() { "" } else { "." };
     Some(format!("{} {:02}:{:02}:{second:02}{dot}{fraction}", moment.date(), moment.hour(), moment.minute()))
@@ -55,6 +59,9 @@ mod tests {
     fn moments_are_written_without_a_zone() {
         let cases = [
             ("2026-01-02T03:04:05Z", Some("2026-01-02 03:04:05")),
+            ("2026-01-02T24:00:00Z", None),
+            ("2026-01-02T03:60:00Z", None),
+            ("2026-01-02T99:99:99Z", None),
             ("2026-01-02T03:04:05.123456789Z", Some("2026-01-02 03:04:05.123456")),
             ("2026-01-02T05:04:05.1+02:00", Some("2026-01-02 03:04:05.1")),
             ("2026-01-01T00:30:00+05:30", Some("2025-12-31 19:00:00")),

@@ -342,3 +342,29 @@ fn of_commit(failure: StatementFailure) -> StatementFailure {
         Execution::NotExecuted | Execution::Final => failure,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_says_what_it_knows() {
+        let rows = |cells: Vec<Value>| Rows { columns: ["a".to_owned(), "b".to_owned()].into(), rows: vec![cells], ..Rows::default() };
+        let one = |text: &str| rows(vec![Value::Text(text.to_owned()), Value::Null]);
+        let bytes = kept(&one("x")).unwrap();
+        let broken = Value::Bytes(bytes[1..].to_vec());
+        let bytes = Value::Bytes(bytes);
+        let seven = RecordedWrite::MadeBefore(Rows { affected: 7, ..Rows::default() });
+        let cases = [
+            (vec![Value::I64(7), bytes], Some(RecordedWrite::MadeBefore(one("x")))),
+            (vec![Value::I64(7), Value::Null], Some(seven)),
+            (vec![Value::Null, Value::Null], Some(RecordedWrite::MadeBeforeUnknown)),
+            (vec![Value::Null, broken], Some(RecordedWrite::MadeBeforeUnknown)),
+        ];
+        for (cells, expected) in cases {
+            assert_eq!(found(&rows(cells)), expected);
+        }
+        assert_eq!(found(&Rows::default()), None);
+        assert_eq!(kept(&one(&"x".repeat(LARGEST))), None);
+    }
+}

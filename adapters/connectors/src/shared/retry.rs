@@ -11,6 +11,8 @@ use millrace_core::{
 
 use super::timed_out;
 
+/// What is said of a server whose certificate is not known.
+pub(crate) const UNTRUSTED: &str = "the certificate of the database is not trusted";
 /// The pauses between attempts, in milliseconds. A pause takes at least half of its length; the
 /// rest is chance, so that isolates that failed together do not come back together.
 const PAUSES_MS: [u64; 5] = [100, 200, 400, 800, 1600];
@@ -93,7 +95,7 @@ impl StatementFailure {
             )),
             ErrorKind::TimedOut => Self::last(told(kind, &timed_out().message)),
             ErrorKind::TooLarge => Self::last(told(kind, "the response of the database is longer than the result may be")),
-            ErrorKind::Denied => Self::last(told(kind, "the certificate of the database is not trusted")),
+            ErrorKind::Denied => Self::last(told(kind, UNTRUSTED)),
             _ => Self::last(told(kind, "the request to the database is not possible with the settings of the adapter")),
         }
     }

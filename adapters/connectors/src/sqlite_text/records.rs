@@ -8,7 +8,7 @@ use millrace_core::{
 };
 
 use crate::shared::{
-    StatementFailure,
+    StatementFailure, UNTRUSTED,
     records::{
         Field::{self, Expires, Key, Most, Now},
         RecordStatement, Records, wait_ms,
@@ -63,7 +63,12 @@ pub(crate) const RECORDS: Records = Records {
     ends_session: &[],
     largest: usize::MAX,
     wait_ms,
-    is_said: |_| true,
+    // What a server answers instead of running anything, or what the way to it says, is not of the
+    // table.
+    is_said: |error| {
+        let source = error.source.as_deref().unwrap_or_default();
+        !source.starts_with("status ") && error.message != UNTRUSTED
+    },
     is_missing: |error| error.source.as_deref().is_some_and(|words| words.contains("no such table") && words.contains(CALL_RECORDS)),
     // `IF NOT EXISTS` sees all that is there: a write waits for another one.
     is_made_by_another: |_| false,

@@ -31,8 +31,11 @@ impl Resolver<'_> {
     /// Looks at the functions and queries of what can name columns of no table, such as the `WHERE`
     /// of a `SHOW`.
     pub(super) fn calls_within(&mut self, node: &impl Visit) {
+        let queries = self.seen.queries;
         let facts = self.apart(|resolver| resolver.within(node, &Scope::default()));
-        self.facts.extend(facts.into_iter().filter(|fact| !matches!(fact, Fact::Doubt { .. })));
+        // A query in it has tables, whose doubts are those of any query.
+        let has_query = self.seen.queries > queries;
+        self.facts.extend(facts.into_iter().filter(|fact| has_query || !matches!(fact, Fact::Doubt { .. })));
     }
 
     /// A function that is called. `is_told` says that what it uses has been noted.

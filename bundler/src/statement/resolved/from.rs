@@ -227,7 +227,7 @@ impl Resolver<'_> {
         if !columns.is_empty() {
             source.renamed = Some(written.clone());
             source.columns = self.listed(alias);
-            // Columns get other names, which are told apart no more.
+            // Columns get other names, and are not told apart.
             if let Some(table) = source.table.take() {
                 self.whole(&table, Use::Read);
             }

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::statement::Dialect;
 
-/// Why one with a clause is not that only some other database knows.
+/// Why a query with a clause of another database is not judged.
 const CLAUSE: &str = "it has a clause that is not understood";
 
 /// What stands behind the body of a query, and is about its rows.
