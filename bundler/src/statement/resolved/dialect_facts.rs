@@ -124,6 +124,7 @@ pub(in crate::statement) const fn words_of_grant(dialect: Dialect) -> [&'static 
     match dialect {
         Dialect::ClickHouse => ["ALTER UPDATE", "ALTER DELETE", "TRUNCATE"],
         Dialect::MySql => ["UPDATE", "DELETE", "DROP"],
-        Dialect::Postgres | Dialect::Sqlite | Dialect::PartiQl => ["UPDATE", "DELETE", "TRUNCATE"],
+        // Those of the standard.
+        _ => ["UPDATE", "DELETE", "TRUNCATE"],
     }
 }
