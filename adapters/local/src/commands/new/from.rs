@@ -57,7 +57,7 @@ pub(super) fn write(folder: &AppFolder<'_>, database: &str, wanted: &[String], w
     let wanted: Vec<String> = wanted.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
     let (connector, file, address) = (source.connector.name, source.file.clone(), source.address.clone());
     let Some(dialect) = source.connector.language.dialect() else {
-        return Err(CommandError::Usage(format!("`--from` cannot read a database of the connector `{connector}`; name one of SQL")));
+        return Err(unread(connector));
     };
     let adapter = names::of_tools(&source.name, &[]);
     let adapter = if names::of_tools("", &[]) == adapter { "main".to_owned() } else { adapter };
@@ -121,6 +121,11 @@ fn name_all(tables: &[Table]) -> Vec<(&Table, String)> {
     named.into_iter().map(|(_, table, name)| (table, name)).collect()
 }
 
+/// What is said of a database whose schema `--from` does not read.
+fn unread(connector: &str) -> CommandError {
+    CommandError::Usage(format!("`--from` cannot read a database of the connector `{connector}`; name one of SQL"))
+}
+
 /// Reads the schema of the tables that were chosen.
 async fn read(source: Source, dialect: Dialect, wanted: Vec<String>) -> CommandResult<Found> {
     let reader = Reader::open(&source)?;
@@ -128,8 +133,7 @@ async fn read(source: Source, dialect: Dialect, wanted: Vec<String>) -> CommandR
         Dialect::Sqlite => sqlite::names(&reader).await?.into_iter().map(|table| (table, 0)).collect(),
         Dialect::Postgres => postgres::names(&reader).await?,
         Dialect::MySql => mysql::names(&reader).await?.into_iter().map(|table| (table, 0)).collect(),
-        // `Source` has no other.
-        Dialect::ClickHouse | Dialect::PartiQl => Vec::new(),
+        _ => return Err(unread(source.connector.name)),
     };
     let (chosen, others) = choose(all, &wanted)?;
     let mut found = Found { tables: Vec::new(), others, unreadable: Vec::new() };
@@ -142,7 +146,7 @@ async fn read(source: Source, dialect: Dialect, wanted: Vec<String>) -> CommandR
             Dialect::Sqlite => sqlite::fill(&reader, &mut table).await,
             Dialect::Postgres => postgres::fill(&reader, &mut table, oid).await,
             Dialect::MySql => mysql::fill(&reader, &mut table).await,
-            Dialect::ClickHouse | Dialect::PartiQl => Ok(()),
+            _ => Err(unread(source.connector.name)),
         };
         match filled {
             Ok(()) if table.columns.is_empty() => found.unreadable.push((table.shown(), "it has no columns that can be read".to_owned())),
