@@ -717,14 +717,14 @@ fn every_code_is_documented_and_every_documented_code_exists() {
     }
     let core = shell(
         &root(),
-        "cat core/src/pipeline/*.rs core/src/pipeline/*/*.rs core/src/protocol/*.rs core/src/protocol/*/*.rs core/src/fault.rs",
+        "cat core/src/pipeline/*.rs core/src/pipeline/*/*.rs core/src/pipeline/*/*/*.rs core/src/protocol/*.rs core/src/protocol/*/*.rs core/src/fault.rs",
     );
     let core = String::from_utf8_lossy(&core.stdout).into_owned();
     for code in &documented {
         assert!(core.contains(&format!("\"{code}\"")), "docs/answers.md explains `{code}`, which nothing says");
     }
     // What the pipeline can say, whether a case has it say so or not.
-    let pipeline = shell(&root(), "cat core/src/pipeline/*.rs core/src/pipeline/*/*.rs");
+    let pipeline = shell(&root(), "cat core/src/pipeline/*.rs core/src/pipeline/*/*.rs core/src/pipeline/*/*/*.rs");
     let pipeline = String::from_utf8_lossy(&pipeline.stdout).into_owned();
     let made = pipeline
         .split("Fault::new(")
