@@ -109,6 +109,10 @@ fn dns_names_the_hosts() {
         let answers: Vec<_> = data.iter().map(|data| json!({"name": "x", "type": kind, "TTL": 300, "data": data})).collect();
         Reply::Whole(200, "application/dns-json", json!({"Status": 0, "Answer": answers}).to_string())
     };
+    // The two questions are asked at once, and may come in either order.
+    let dns_of = |hosts: Reply, texts: Reply| {
+        Scripted::start(move |_, request| if request.line.contains("type=SRV") { hosts.clone() } else { texts.clone() })
+    };
     let name = "cluster.db.localhost.invalid";
     let open = |dns: &Scripted| {
         let options = [("dns", format!("http://{}/dns-query", dns.address)), ("connect_timeout", "500ms".to_owned())];
@@ -118,21 +122,22 @@ fn dns_names_the_hosts() {
     // A name with so long a part is none for the resolver of this machine, which asks nobody about
     // it.
     let host = format!("{}.db.localhost.invalid", "a".repeat(64));
-    let dns = Scripted::with(vec![answer(33, &[&format!("0 0 27017 {host}.")]), answer(16, &["\"authSource=admin\""])]);
+    let dns = dns_of(answer(33, &[&format!("0 0 27017 {host}.")]), answer(16, &["\"authSource=admin\""]));
     let error = run(&open(&dns), &json!({"count": "c"})).unwrap_err();
     assert_eq!(error.kind, Unavailable, "{error:?}");
     assert!(error.source.as_ref().is_some_and(|source| source.contains(&host)), "{error:?}");
-    let asked: Vec<String> = dns.received().iter().map(|request| request.line.clone()).collect();
+    let mut asked: Vec<String> = dns.received().iter().map(|request| request.line.clone()).collect();
+    asked.sort_by_key(|line| line.contains("type=TXT"));
     assert_eq!(asked[0], format!("GET /dns-query?name=_mongodb._tcp.{name}&type=SRV HTTP/1.1"));
     assert_eq!(asked[1], format!("GET /dns-query?name={name}&type=TXT HTTP/1.1"));
     assert_eq!(asked.len(), 2, "what DNS said is kept");
     for (replies, kind, expected) in [
-        (vec![answer(33, &["0 0 27017 evil.example.com."]), answer(16, &[])], Configuration, "names a host of another domain"),
-        (vec![answer(33, &[]), answer(16, &[])], Configuration, "names no hosts"),
-        (vec![Reply::Whole(200, "text/html", "<html>".to_owned())], Unavailable, "could not ask DNS"),
-        (vec![Reply::Whole(500, "text/html", String::new())], Unavailable, "could not ask DNS"),
+        (answer(33, &["0 0 27017 evil.example.com."]), Configuration, "names a host of another domain"),
+        (answer(33, &[]), Configuration, "names no hosts"),
+        (Reply::Whole(200, "text/html", "<html>".to_owned()), Unavailable, "could not ask DNS"),
+        (Reply::Whole(500, "text/html", String::new()), Unavailable, "could not ask DNS"),
     ] {
-        let dns = Scripted::with(replies);
+        let dns = dns_of(replies, answer(16, &[]));
         let error = run(&open(&dns), &json!({"count": "c"})).unwrap_err();
         assert!(error.kind == kind && error.message.contains(expected) && !format!("{error:?}").contains("pw@"), "{error:?}");
     }
