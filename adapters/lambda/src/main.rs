@@ -12,7 +12,7 @@
 //! - [`answer`]: a response of the core → what the front end takes;
 //! - [`streaming`]: a streamed answer → the Runtime API;
 //! - [`settle`]: what goes on after the answer;
-//! - [`watch`]: whether an isolate is stuck.
+//! - [`stuck`]: whether an isolate is stuck.
 //!
 //! # Variables
 //! | name | |

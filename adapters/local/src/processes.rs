@@ -10,7 +10,7 @@
 //! - [`deployment`]: what is served, as bytes in a file of memory;
 //! - [`control`]: the socket between the supervisor and an isolate, over which files are passed;
 //! - [`isolate`]: the process of one isolate;
-//! - [`watch`]: when an isolate counts as stuck;
+//! - [`stuck`]: when an isolate counts as stuck;
 //! - [`memory`]: how much memory an isolate may have.
 
 use std::{
