@@ -27,7 +27,6 @@ pub mod diagnostic;
 mod expression;
 mod field;
 mod findings;
-pub mod grants;
 mod guard;
 mod hidden_text;
 mod identity;

@@ -5,6 +5,8 @@ use alloc::{borrow::ToOwned as _, string::String, vec::Vec};
 
 use millrace_core::app::{InputKind, ParamStyle};
 
+#[cfg(feature = "parser")]
+use crate::Resolution;
 use crate::{
     lex::{Token, Unread},
     tokens::Tokens,
@@ -132,6 +134,10 @@ pub struct Facts {
     pub tells_types: bool,
     /// Whether a document has to be made from its text, by `json(…)`.
     pub makes_documents: bool,
+
+    /// What its names and clauses mean.
+    #[cfg(feature = "parser")]
+    pub resolution: Resolution,
 }
 
 /// What becomes of a list.

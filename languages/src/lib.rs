@@ -25,6 +25,8 @@ pub mod pieces;
 pub mod postgres;
 pub mod postgrest;
 pub mod redis;
+#[cfg(feature = "parser")]
+mod resolution;
 pub mod sqlite;
 pub mod tokens;
 pub mod words;
@@ -33,3 +35,5 @@ pub use document::{Flaw, Tree, View};
 pub use facts::{About, Facts, Judge, Lists, Rights};
 pub use language::{Dialect, Form, Language};
 pub use lex::Lexicon;
+#[cfg(feature = "parser")]
+pub use resolution::Resolution;

@@ -8,6 +8,8 @@ use alloc::{
 
 use millrace_core::app::ParamStyle;
 
+#[cfg(feature = "parser")]
+use crate::Resolution;
 use crate::{
     Facts, Judge, Lexicon, Lists, Rights,
     facts::{About, doubled},
@@ -95,7 +97,24 @@ pub const FACTS: Facts = Facts {
     has_times: true,
     tells_types: false,
     makes_documents: false,
+    #[cfg(feature = "parser")]
+    resolution: Resolution {
+        tables_keep_case: true,
+        is_everybodys: is_everybodys,
+        aliases_in_expressions: true,
+        has_select_modifiers: true,
+        writes_several: true,
+        returning_inserts: true,
+        locks_whole_rows: true,
+        words_of_grant: ["UPDATE", "DELETE", "DROP"],
+        ..Resolution::PLAIN
+    },
 };
+
+#[cfg(feature = "parser")]
+fn is_everybodys(schema: Option<&str>, name: &str) -> bool {
+    schema.map_or(name.eq_ignore_ascii_case("dual"), |schema| schema == "information_schema")
+}
 
 /// How a server is asked and told about rights.
 static RIGHTS: Rights = Rights {

@@ -4,6 +4,8 @@ use alloc::string::String;
 
 use millrace_core::app::ParamStyle;
 
+#[cfg(feature = "parser")]
+use crate::Resolution;
 use crate::{
     Facts, Judge, Lexicon, Lists,
     facts::doubled,
@@ -83,4 +85,6 @@ pub const FACTS: Facts = Facts {
     has_times: false,
     tells_types: false,
     makes_documents: false,
+    #[cfg(feature = "parser")]
+    resolution: Resolution::PLAIN,
 };

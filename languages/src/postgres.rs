@@ -8,6 +8,8 @@ use alloc::{
 
 use millrace_core::app::{InputKind, ParamStyle};
 
+#[cfg(feature = "parser")]
+use crate::Resolution;
 use crate::{
     Facts, Judge, Lexicon, Lists, Rights,
     facts::{About, doubled},
@@ -93,7 +95,28 @@ pub const FACTS: Facts = Facts {
     has_times: true,
     tells_types: true,
     makes_documents: false,
+    #[cfg(feature = "parser")]
+    resolution: Resolution {
+        quotes_keep_case: true,
+        cuts_names: true,
+        has_only: true,
+        is_everybodys: is_everybodys,
+        rows_are_values: true,
+        names_results: true,
+        has_exact_casts: true,
+        excluded_is_read: true,
+        has_sequences: true,
+        ..Resolution::PLAIN
+    },
 };
+
+#[cfg(feature = "parser")]
+fn is_everybodys(schema: Option<&str>, name: &str) -> bool {
+    match schema {
+        Some(schema) => ["information_schema", "pg_catalog"].contains(&schema),
+        None => name.starts_with("pg_"),
+    }
+}
 
 /// How a server is asked and told about rights.
 static RIGHTS: Rights = Rights {

@@ -4,6 +4,8 @@ use alloc::borrow::ToOwned as _;
 
 use millrace_core::app::ParamStyle;
 
+#[cfg(feature = "parser")]
+use crate::Resolution;
 use crate::{
     Facts, Judge, Lexicon, Lists,
     facts::doubled,
@@ -85,6 +87,15 @@ pub const FACTS: Facts = Facts {
     has_times: false,
     tells_types: false,
     makes_documents: true,
+    #[cfg(feature = "parser")]
+    resolution: Resolution {
+        system_prefix: "sqlite_",
+        using_takes_the_leftmost: true,
+        conflict_knows_the_row: true,
+        calls_tables: true,
+        functions_see_tables: false,
+        ..Resolution::PLAIN
+    },
 };
 
 /// In SQLite no clause of a query writes.

@@ -140,7 +140,7 @@ fn facts(connector: &Connector) -> String {
         _ => "a Worker",
     };
     rows.push(("runs on", hosts.to_owned()));
-    if connector.worker_part == Some(WorkerPart::Tcp) {
+    if connector.worker_part == Some(WorkerPart::Databases) {
         rows.push((
             "in a Worker",
             "in the runtime with connectors beyond `libsql` and `d1`, which `millrace build` chooses by itself".to_owned(),

@@ -4,6 +4,7 @@
 mod declared;
 mod reads;
 mod texts;
+mod words;
 
 use millrace_tests::{
     database::{Database, connection},

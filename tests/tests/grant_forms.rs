@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-use millrace_bundler::statement::{Columns, Dialect, Known, KnownTable, Named, Privilege, rights};
+use millrace_bundler::statement::{Columns, Dialect, Known, KnownTable, Named, Privilege, rights::rights};
 use millrace_core::{ErrorKind, value::Value};
 use millrace_tests::{
     clickhouse,

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use millrace_bundler::statement::{Dialect, Known, rights};
+use millrace_bundler::statement::{Dialect, Known, rights::rights};
 
 use crate::grant_forms::{DONE, MariadbTrials, PostgresTrials, grants, known};
 

@@ -7,7 +7,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use millrace_bundler::grants::{KeyAccess, Selector, selector_of};
+use millrace_grants::{KeyAccess, Selector, selector_of};
 use millrace_tests::{
     case::root,
     database::{Database, connection},

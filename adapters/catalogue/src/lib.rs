@@ -8,7 +8,7 @@
 mod row;
 mod rows;
 
-pub use millrace_languages::{Flaw, Language, Tree, View, call_records, clickhouse, mongodb, postgrest, redis, sqlite::pragma};
+pub use millrace_languages::Language;
 pub use row::{Binding, BindingKind, Connector, Host, NO_HYPERDRIVE, Transactions, WorkerPart, names_hyperdrive};
 pub use rows::*;
 

@@ -60,7 +60,7 @@ pub enum Host {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkerPart {
     /// The dialer of sockets, every driver that needs it, and what belongs to one of them.
-    Tcp,
+    Databases,
 }
 
 /// How a connection string names what is bound to a Worker: `d1:DB`.

@@ -134,7 +134,7 @@ rows! {
         ],
         trust_options: &["ca_certificate", "sslrootcert"],
         schemes: &["postgres", "postgresql"],
-        worker_part: Some(WorkerPart::Tcp),
+        worker_part: Some(WorkerPart::Databases),
         binding: Some(Binding { kind: BindingKind::Hyperdrive, prefix: HYPERDRIVE }),
         sets_session: true,
         system: "postgresql",
@@ -150,7 +150,7 @@ rows! {
         options: &["application_name", "base_url", "password", "search_path", "timezone", "user"],
         schemes: &["postgres", "postgresql"],
         // It needs no sockets; but what it shares with `postgres` is there.
-        worker_part: Some(WorkerPart::Tcp),
+        worker_part: Some(WorkerPart::Databases),
         transactions: Some(Transactions::Batch),
         sets_session: true,
         system: "postgresql",
@@ -167,7 +167,7 @@ rows! {
         trust_options: &["ca_certificate", "sslrootcert"],
         schemes: &["mysql", "mariadb"],
         foreign_schemes: &["mysqlx"],
-        worker_part: Some(WorkerPart::Tcp),
+        worker_part: Some(WorkerPart::Databases),
         system: "mysql",
         ..SERVER
     };
@@ -182,7 +182,7 @@ rows! {
         schemes: &["mysql", "https", "http"],
         foreign_schemes: &["postgres", "postgresql"],
         // It needs no sockets; but what it shares with `mysql` is there.
-        worker_part: Some(WorkerPart::Tcp),
+        worker_part: Some(WorkerPart::Databases),
         system: "mysql",
         ..SERVER
     };
@@ -197,7 +197,7 @@ rows! {
         trust_options: &["ca_certificate", "ca_file"],
         schemes: &["redis", "rediss"],
         foreign_schemes: &["redis+unix", "unix", "http", "https"],
-        worker_part: Some(WorkerPart::Tcp),
+        worker_part: Some(WorkerPart::Databases),
         keeps_call_records: false,
         transactions: None,
         system: "redis",
@@ -215,7 +215,7 @@ rows! {
         foreign_schemes: &["redis", "rediss"],
         // It needs no sockets; but with what it knows of commands it weighs 24 KB, which no Worker
         // without it should carry.
-        worker_part: Some(WorkerPart::Tcp),
+        worker_part: Some(WorkerPart::Databases),
         keeps_call_records: false,
         transactions: None,
         system: "redis",
@@ -244,7 +244,7 @@ rows! {
         trust_options: &["ca_certificate", "sslrootcert"],
         schemes: &["mongodb", "mongodb+srv"],
         foreign_schemes: &["http", "https"],
-        worker_part: Some(WorkerPart::Tcp),
+        worker_part: Some(WorkerPart::Databases),
         keeps_call_records: false,
         transactions: None,
         system: "mongodb",
@@ -262,7 +262,7 @@ rows! {
         foreign_schemes: &["postgres", "postgresql"],
         // It needs no sockets; but it has the errors of `postgres`, and no Worker without it should
         // carry what it knows of requests.
-        worker_part: Some(WorkerPart::Tcp),
+        worker_part: Some(WorkerPart::Databases),
         keeps_call_records: false,
         transactions: None,
         system: "postgresql",
@@ -279,7 +279,7 @@ rows! {
         schemes: &["clickhouse", "clickhouses", "http", "https"],
         foreign_schemes: &["tcp", "grpc"],
         // It needs no sockets; but no Worker without it should carry it.
-        worker_part: Some(WorkerPart::Tcp),
+        worker_part: Some(WorkerPart::Databases),
         keeps_call_records: false,
         transactions: None,
         system: "clickhouse",
@@ -296,7 +296,7 @@ rows! {
         schemes: &["dynamodb"],
         foreign_schemes: &["http", "https"],
         // It needs no sockets; but signatures weigh more than a Worker without it should carry.
-        worker_part: Some(WorkerPart::Tcp),
+        worker_part: Some(WorkerPart::Databases),
         keeps_call_records: false,
         transactions: Some(Transactions::Batch),
         system: "aws.dynamodb",
@@ -312,7 +312,7 @@ rows! {
         options: &["access_key_id", "database", "endpoint", "secret_access_key", "secret_arn", "session_token"],
         schemes: &[],
         // It needs no sockets; but it has the language of `postgres`, and signs as `dynamodb` does.
-        worker_part: Some(WorkerPart::Tcp),
+        worker_part: Some(WorkerPart::Databases),
         sets_session: true,
         system: "postgresql",
         ..SERVER

@@ -36,13 +36,14 @@ mod server_error;
 
 use std::{borrow::Cow, rc::Rc};
 
-use millrace_catalogue::{CLICKHOUSE, clickhouse::judge};
+use millrace_catalogue::CLICKHOUSE;
 use millrace_core::{
     Error, ErrorKind, Result,
     headers::Headers,
     ports::{Clock, Connection, Connector, HttpClient, HttpRequest, LocalFuture, Query, Random},
     value::Rows,
 };
+use millrace_languages::clickhouse::judge;
 
 use crate::shared::{Effect, Retry, StatementFailure, broken_off, max_response_bytes, only_reads, own_query, timed_out, within_limits};
 use address::ClickHouseAddress;

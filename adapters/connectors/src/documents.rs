@@ -6,11 +6,11 @@
 
 use std::{collections::BTreeMap, rc::Rc};
 
-use millrace_catalogue::{Flaw, Tree, View};
 use millrace_core::{
     Error, ErrorKind, Json, Result,
     value::{Rows, Value},
 };
+use millrace_languages::{Flaw, Tree, View};
 
 /// The most cells of a result: documents that all have other fields would be a row each of the
 /// fields of all.

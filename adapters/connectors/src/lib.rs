@@ -1,25 +1,14 @@
 //! The drivers: a module each over the core's ports, and no host code.
 //!
 //! A driver takes a [`Connection`](millrace_core::ports::Connection) and is a
-//! [`Connector`](millrace_core::ports::Connector). What needs more than Rust is a Cargo feature, so
-//! that a host builds what it can run:
+//! [`Connector`](millrace_core::ports::Connector). Three sets of them are Cargo features, so that a
+//! host builds what it can run and an upload of a Worker has what its app needs:
 //!
-//! | driver | feature | where |
+//! | feature | drivers | where they run |
 //! |---|---|---|
-//! | [`clickhouse`] | `tcp`, on by default: with it a Worker without sockets would be larger | every host: it speaks HTTP |
-//! | [`d1`] | | every host: it speaks HTTP, or takes a Worker's binding |
-//! | [`dynamodb`] | `tcp`, on by default: its signatures weigh as much as sockets | every host: it speaks HTTP |
-//! | [`libsql`] | | every host: it speaks HTTP |
-//! | [`mongodb`] | `tcp`, on by default | every host that has a `Dialer` |
-//! | [`mysql`] | `tcp`, on by default | every host that has a `Dialer` |
-//! | [`neon`] | `tcp`, on by default: it has the language of [`postgres`] | every host: it speaks HTTP |
-//! | [`planetscale`] | `tcp`, on by default: it has the language of [`mysql`] | every host: it speaks HTTP |
-//! | [`postgres`] | `tcp`, on by default | every host that has a `Dialer` |
-//! | [`postgrest`] | `tcp`, on by default: it has the errors of [`postgres`] | every host: it speaks HTTP |
-//! | [`rds_data`] | `tcp`, on by default: it has the language of [`postgres`], and the signatures of [`dynamodb`] | every host: it speaks HTTP |
-//! | [`redis`] | `tcp`, on by default | every host that has a `Dialer` |
-//! | [`upstash`] | `tcp`, on by default: it has the commands of [`redis`] | every host: it speaks HTTP |
-//! | [`sqlite`] | `sqlite`, on by default | native hosts: it needs files and a C compiler |
+//! | always | [`d1`], [`libsql`] | every host: they speak HTTP, or take a Worker's binding |
+//! | `databases`, on by default | all others but [`sqlite`] | every host, with a `Dialer` where they do not speak HTTP |
+//! | `sqlite`, on by default | [`sqlite`] | native hosts: it needs files and a C compiler |
 //!
 //! What a connector is called and what else is known of it without its driver is in the crate
 //! `millrace-catalogue`; [`open()`] finds the driver of a name.
@@ -27,50 +16,50 @@
 //! [`shared`], `aws_server`, `documents`, `sqlite_text`, `mysql_text`, `postgres_text` and
 //! `redis_commands` are what several drivers need.
 
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 mod aws_server;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 pub mod clickhouse;
 pub mod d1;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 mod documents;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 pub mod dynamodb;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 pub mod hyperdrive;
 pub mod libsql;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 pub mod mongodb;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 pub mod mysql;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 mod mysql_text;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 pub mod neon;
 mod open;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 pub mod planetscale;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 pub mod postgres;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 mod postgres_text;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 pub mod postgrest;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 pub mod rds_data;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 pub mod redis;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 mod redis_commands;
 pub mod shared;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 mod sockets;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 mod sqlite_text;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 pub mod upstash;
 
 pub use open::{DriverPorts, open};
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 pub use sockets::{Lifetime, Sockets};

@@ -49,14 +49,14 @@ use std::rc::Rc;
 use millrace_catalogue::MYSQL;
 use millrace_core::{
     Result,
-    ports::{Clock, Connection, Dialer, LocalFuture, Query, Random, WaitUntil},
+    ports::{Clock, Connection, Dialer, LocalFuture, Query, Random, RecordedWrite, WaitUntil},
     value::{Rows, Value},
 };
 
 use crate::{
     mysql_text::{RECORDS, check_in},
     shared::{
-        Call, Connections, Done, Progress, ReadOnly, Server, SessionDriver, StatementFailure, StatementNotes, StatementPlace, check_roots,
+        Call, Connections, Progress, ReadOnly, Server, SessionDriver, StatementFailure, StatementNotes, StatementPlace, check_roots,
         connector_over_sessions,
     },
     sockets::{Lifetime, Sockets},
@@ -135,7 +135,7 @@ impl SessionDriver for Mysql {
         check_in(MYSQL.name, text, ReadOnly::of(query, self.read_only), query, place)
     }
 
-    async fn attempt(&self, call: Call<'_>) -> Result<Done> {
+    async fn attempt(&self, call: Call<'_>) -> Result<RecordedWrite> {
         let query = &call.query;
         let attempt = async |progress: &Progress| {
             let work = async |session: &mut Session, left_ms: u64| {

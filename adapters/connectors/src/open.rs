@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use millrace_catalogue as catalogue;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 use millrace_core::ports::{Env, LoginTokens};
 use millrace_core::{
     Error, ErrorKind, Result,
@@ -12,7 +12,7 @@ use millrace_core::{
 
 #[cfg(feature = "sqlite")]
 use crate::sqlite::Sqlite;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 use crate::{
     aws_server::AwsPorts,
     clickhouse::ClickHouse,
@@ -39,7 +39,7 @@ pub struct DriverPorts {
     /// Outgoing HTTP.
     pub http: Rc<dyn HttpClient>,
     /// Sockets.
-    #[cfg(feature = "tcp")]
+    #[cfg(feature = "databases")]
     pub sockets: Sockets,
     /// Wall time and sleep.
     pub clock: Rc<dyn Clock>,
@@ -48,10 +48,10 @@ pub struct DriverPorts {
     /// Work that outlives a call: what ends a statement on its server.
     pub wait_until: Rc<dyn WaitUntil>,
     /// Passwords that the platform makes for each login; `None` where it makes none.
-    #[cfg(feature = "tcp")]
+    #[cfg(feature = "databases")]
     pub login_tokens: Option<Rc<dyn LoginTokens>>,
     /// The variables with the host's own credentials at AWS; `None` where it has none.
-    #[cfg(feature = "tcp")]
+    #[cfg(feature = "databases")]
     pub aws_variables: Option<Rc<dyn Env>>,
     /// The folder that a relative path of a database is below.
     #[cfg(feature = "sqlite")]
@@ -72,54 +72,54 @@ static DRIVERS: &[(&catalogue::Connector, Open)] = &[
         let rest = Rest::open(&connection, ports.http.clone())?;
         Ok(Rc::new(D1::new(rest, connection.read_only, ports.clock.clone(), ports.random.clone())))
     }),
-    #[cfg(feature = "tcp")]
+    #[cfg(feature = "databases")]
     (&catalogue::POSTGRES, |connection, ports| {
         Ok(Rc::new(postgres::open(&connection, &ports.sockets, ports.clock.clone(), ports.random.clone(), ports.login_tokens.clone())?))
     }),
-    #[cfg(feature = "tcp")]
+    #[cfg(feature = "databases")]
     (&catalogue::NEON, |connection, ports| {
         Ok(Rc::new(Neon::open(&connection, ports.http.clone(), ports.clock.clone(), ports.random.clone())?))
     }),
-    #[cfg(feature = "tcp")]
+    #[cfg(feature = "databases")]
     (&catalogue::MYSQL, |connection, ports| {
         let DriverPorts { sockets, clock, random, wait_until, .. } = ports.clone();
         let Sockets { dialer, lifetime, .. } = sockets;
         let own = mysql::MysqlPorts { dialer, lifetime, clock, random, wait_until };
         Ok(Rc::new(mysql::open(&connection, &ports.sockets, own)?))
     }),
-    #[cfg(feature = "tcp")]
+    #[cfg(feature = "databases")]
     (&catalogue::PLANETSCALE, |connection, ports| {
         let DriverPorts { http, clock, random, wait_until, .. } = ports.clone();
         Ok(Rc::new(Planetscale::open(&connection, PlanetscalePorts { http, clock, random, wait_until })?))
     }),
-    #[cfg(feature = "tcp")]
+    #[cfg(feature = "databases")]
     (&catalogue::REDIS, |connection, ports| {
         Ok(Rc::new(Redis::open(&connection, &ports.sockets, ports.clock.clone(), ports.random.clone())?))
     }),
-    #[cfg(feature = "tcp")]
+    #[cfg(feature = "databases")]
     (&catalogue::UPSTASH, |connection, ports| {
         Ok(Rc::new(Upstash::open(&connection, ports.http.clone(), ports.clock.clone(), ports.random.clone())?))
     }),
-    #[cfg(feature = "tcp")]
+    #[cfg(feature = "databases")]
     (&catalogue::MONGODB, |connection, ports| {
         let DriverPorts { http, clock, random, .. } = ports.clone();
         Ok(Rc::new(Mongodb::open(&connection, &ports.sockets, MongodbPorts { http, clock, random })?))
     }),
-    #[cfg(feature = "tcp")]
+    #[cfg(feature = "databases")]
     (&catalogue::POSTGREST, |connection, ports| {
         Ok(Rc::new(Postgrest::open(&connection, ports.http.clone(), ports.clock.clone(), ports.random.clone())?))
     }),
-    #[cfg(feature = "tcp")]
+    #[cfg(feature = "databases")]
     (&catalogue::CLICKHOUSE, |connection, ports| {
         Ok(Rc::new(ClickHouse::open(&connection, ports.http.clone(), ports.clock.clone(), ports.random.clone())?))
     }),
-    #[cfg(feature = "tcp")]
+    #[cfg(feature = "databases")]
     (&catalogue::DYNAMODB, |connection, ports| Ok(Rc::new(DynamoDb::open(&connection, aws_ports(ports))?))),
-    #[cfg(feature = "tcp")]
+    #[cfg(feature = "databases")]
     (&catalogue::RDS_DATA, |connection, ports| Ok(Rc::new(RdsData::open(&connection, aws_ports(ports), ports.wait_until.clone())?))),
 ];
 
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 fn aws_ports(ports: &DriverPorts) -> AwsPorts {
     let DriverPorts { http, clock, random, aws_variables, .. } = ports.clone();
     AwsPorts { http, clock, random, variables: aws_variables }

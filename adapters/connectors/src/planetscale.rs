@@ -37,15 +37,13 @@ use std::rc::Rc;
 use millrace_catalogue::PLANETSCALE;
 use millrace_core::{
     Error, ErrorKind, Result,
-    ports::{Clock, Connection, HttpClient, LocalFuture, Query, Random, WaitUntil},
+    ports::{Clock, Connection, HttpClient, LocalFuture, Query, Random, RecordedWrite, WaitUntil},
     value::{Rows, Value},
 };
 
 use crate::{
     mysql_text::{RECORDS, check_in},
-    shared::{
-        Call, Done, ReadOnly, Retry, SessionDriver, StatementFailure, StatementNotes, StatementPlace, connector_over_sessions, timed_out,
-    },
+    shared::{Call, ReadOnly, Retry, SessionDriver, StatementFailure, StatementNotes, StatementPlace, connector_over_sessions, timed_out},
 };
 use address::PlanetscaleAddress;
 use session::{Api, Session};
@@ -113,7 +111,7 @@ impl SessionDriver for Planetscale {
         Ok(notes)
     }
 
-    async fn attempt(&self, call: Call<'_>) -> Result<Done> {
+    async fn attempt(&self, call: Call<'_>) -> Result<RecordedWrite> {
         let attempt = async || {
             let left_ms = call.query.deadline_ms.saturating_sub(self.api.clock.now_ms());
             if left_ms == 0 {

@@ -61,14 +61,14 @@ use std::rc::Rc;
 use millrace_catalogue::POSTGRES;
 use millrace_core::{
     Result,
-    ports::{Clock, Connection, Dialer, LocalFuture, LoginTokens, Query, Random},
+    ports::{Clock, Connection, Dialer, LocalFuture, LoginTokens, Query, Random, RecordedWrite},
     value::{Rows, Value},
 };
 
 use crate::{
     postgres_text::{RECORDS, check},
     shared::{
-        Call, Connections, Done, Progress, ReadOnly, Server, SessionDriver, StatementFailure, StatementNotes, StatementPlace, check_roots,
+        Call, Connections, Progress, ReadOnly, Server, SessionDriver, StatementFailure, StatementNotes, StatementPlace, check_roots,
         connector_over_sessions,
     },
     sockets::{Lifetime, Sockets},
@@ -166,7 +166,7 @@ impl SessionDriver for Postgres {
         Ok(StatementNotes::default())
     }
 
-    async fn attempt(&self, call: Call<'_>) -> Result<Done> {
+    async fn attempt(&self, call: Call<'_>) -> Result<RecordedWrite> {
         let lists = Lists::of(&*self.clock, &self.lists);
         let work = async |session: &mut Session, _| {
             let mut work = Work { session, lists: &lists, clock: &self.clock, is_read_only: call.is_read_only };

@@ -41,7 +41,7 @@ use millrace_catalogue::RDS_DATA;
 use millrace_core::{
     Error, ErrorKind, Json, Result,
     app::Access,
-    ports::{Connection, LocalFuture, Query, WaitUntil},
+    ports::{Connection, LocalFuture, Query, RecordedWrite, WaitUntil},
     secret::Secret,
     value::{Rows, Value},
 };
@@ -55,7 +55,7 @@ use crate::{
         word,
     },
     shared::{
-        Call, Done, KnownOptions, ReadOnly, Records, Retry, ServerOptions, SessionDriver, StatementFailure, StatementNotes, StatementPlace,
+        Call, KnownOptions, ReadOnly, Records, Retry, ServerOptions, SessionDriver, StatementFailure, StatementNotes, StatementPlace,
         broken_off, connector_over_sessions, max_response_bytes,
     },
 };
@@ -215,7 +215,7 @@ impl RdsData {
     }
 
     /// Attempts a call, and once more for each statement whose types have to be found out.
-    async fn attempt_typed(&self, call: &Call<'_>) -> Result<Done, StatementFailure> {
+    async fn attempt_typed(&self, call: &Call<'_>) -> Result<RecordedWrite, StatementFailure> {
         let mut unclear = None;
         loop {
             let mut session = Session::new(self, unclear.take());
@@ -332,7 +332,7 @@ impl SessionDriver for RdsData {
         Ok(StatementNotes::default())
     }
 
-    async fn attempt(&self, call: Call<'_>) -> Result<Done> {
+    async fn attempt(&self, call: Call<'_>) -> Result<RecordedWrite> {
         self.retry.run(&call.query, call.effect(), async || self.attempt_typed(&call).await).await
     }
 }

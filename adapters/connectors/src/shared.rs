@@ -10,36 +10,36 @@
 //! | `records`, `batch` | the record of a call that must happen once, in a session and in a batch |
 
 pub(crate) mod batch;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 mod connections;
-#[cfg(any(feature = "tcp", feature = "sqlite"))]
+#[cfg(any(feature = "databases", feature = "sqlite"))]
 mod driver;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 mod exact_json;
 mod limits;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 pub(crate) mod moment;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 mod pool;
-#[cfg(any(feature = "tcp", feature = "sqlite"))]
+#[cfg(any(feature = "databases", feature = "sqlite"))]
 mod read_only;
 pub(crate) mod records;
 mod retry;
-#[cfg(any(feature = "tcp", feature = "sqlite"))]
+#[cfg(any(feature = "databases", feature = "sqlite"))]
 mod row_sink;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 mod server_options;
-#[cfg(any(feature = "tcp", feature = "sqlite"))]
+#[cfg(any(feature = "databases", feature = "sqlite"))]
 mod session;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 mod socket_options;
 mod statement;
-#[cfg(any(feature = "tcp", feature = "sqlite"))]
+#[cfg(any(feature = "databases", feature = "sqlite"))]
 mod transaction;
-#[cfg(any(feature = "tcp", feature = "sqlite"))]
+#[cfg(any(feature = "databases", feature = "sqlite"))]
 mod within;
 
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 use std::net::IpAddr;
 
 use millrace_core::{
@@ -47,45 +47,45 @@ use millrace_core::{
     ports::{Command, Query},
 };
 
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 pub(crate) use connections::{Connections, Progress, Server};
-#[cfg(all(feature = "tcp", feature = "describe"))]
+#[cfg(all(feature = "databases", feature = "describe"))]
 pub(crate) use driver::REPEATABLE;
-#[cfg(any(feature = "tcp", feature = "sqlite"))]
-pub(crate) use driver::{Call, Done, SessionDriver, StatementNotes, StatementPlace, connector_over_sessions};
-#[cfg(feature = "tcp")]
+#[cfg(any(feature = "databases", feature = "sqlite"))]
+pub(crate) use driver::{Call, SessionDriver, StatementNotes, StatementPlace, connector_over_sessions};
+#[cfg(feature = "databases")]
 pub(crate) use exact_json::{exact_json, is_json_number};
 pub(crate) use limits::{max_response_bytes, only_reads, within_limits};
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 pub(crate) use moment::utc_text;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 pub(crate) use pool::{ANSWER_MS, ASKED_AFTER_MS, Pool, Pooled};
-#[cfg(any(feature = "tcp", feature = "sqlite"))]
+#[cfg(any(feature = "databases", feature = "sqlite"))]
 pub(crate) use read_only::ReadOnly;
 pub(crate) use records::{Records, kept};
 pub(crate) use retry::UNTRUSTED;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 pub(crate) use retry::words;
 pub use retry::{Effect, Execution, Retry, StatementFailure};
-#[cfg(any(feature = "tcp", feature = "sqlite"))]
+#[cfg(any(feature = "databases", feature = "sqlite"))]
 pub(crate) use row_sink::RowSink;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 pub(crate) use row_sink::{broken_off, too_large};
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 pub(crate) use server_options::{KnownOptions, ServerOptions};
-#[cfg(any(feature = "tcp", feature = "sqlite"))]
+#[cfg(any(feature = "databases", feature = "sqlite"))]
 pub(crate) use session::{Begin, FailedEnd, Session, own_steps};
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 pub(crate) use socket_options::{Encryption, check_roots};
 pub(crate) use statement::{OwnStatements, Statement};
-#[cfg(any(feature = "tcp", feature = "sqlite"))]
+#[cfg(any(feature = "databases", feature = "sqlite"))]
 pub(crate) use within::{soon, within};
 
 /// The most characters of an upstream's text that are kept for the log.
 const LONGEST_SOURCE: usize = 500;
 
 /// Whether a host is this machine.
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 pub(crate) fn is_loopback(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }

@@ -79,12 +79,12 @@ use std::{cell::RefCell, path::Path, rc::Rc};
 use millrace_catalogue::SQLITE;
 use millrace_core::{
     Error, ErrorKind, Result,
-    ports::{Clock, Connection, LocalFuture, Query},
+    ports::{Clock, Connection, LocalFuture, Query, RecordedWrite},
     value::{Rows, Value},
 };
 
 use crate::{
-    shared::{Call, Done, ReadOnly, SessionDriver, StatementNotes, StatementPlace, connector_over_sessions},
+    shared::{Call, ReadOnly, SessionDriver, StatementNotes, StatementPlace, connector_over_sessions},
     sqlite_text::{check, records::RECORDS},
 };
 use deadline::Until;
@@ -201,7 +201,7 @@ impl SessionDriver for Sqlite {
         Ok(StatementNotes::default())
     }
 
-    async fn attempt(&self, call: Call<'_>) -> Result<Done> {
+    async fn attempt(&self, call: Call<'_>) -> Result<RecordedWrite> {
         let attempt = |session: &mut Session| outcome(call.on(&mut Work::new(session, &self.clock), &RECORDS));
         self.patiently(Until::of(&call.query), attempt).await
     }

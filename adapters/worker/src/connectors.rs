@@ -29,7 +29,7 @@ impl Connectors for WorkerConnectors {
                 let binding = Binding::find(&connection, name, &self.env)?;
                 Ok(Rc::new(D1::new(binding, connection.read_only, clock.clone(), random.clone())))
             }
-            #[cfg(feature = "tcp")]
+            #[cfg(feature = "databases")]
             Some((BindingKind::Hyperdrive, name)) => {
                 let name = name.to_owned();
                 crate::hyperdrive::open(connection, &name, &self.env, &self.ports)
@@ -42,7 +42,7 @@ impl Connectors for WorkerConnectors {
 /// Why this runtime cannot serve an app: a connector needs a part that it was made without. `None`
 /// where it can.
 pub(crate) fn refusal(app: &App) -> Option<String> {
-    let lacks = |connector: &str| find(connector).is_some_and(|row| row.worker_part.is_some() && !cfg!(feature = "tcp"));
+    let lacks = |connector: &str| find(connector).is_some_and(|row| row.worker_part.is_some() && !cfg!(feature = "databases"));
     let adapter = app.adapters.iter().find(|adapter| lacks(&adapter.connector))?;
     Some(format!(
         "the app has an adapter of connector `{}` (`{}`), and this runtime was made without the connector; build the app again with \

@@ -4,7 +4,7 @@ use std::{cell::RefCell, rc::Rc};
 
 use js_sys::Function;
 use millrace_connectors::DriverPorts;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 use millrace_connectors::{Lifetime, Sockets};
 use millrace_core::{
     Endpoint,
@@ -15,7 +15,7 @@ use millrace_tokens::JwtVerifier;
 use wasm_bindgen::prelude::*;
 use worker::Env;
 
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 use crate::dialer::SocketDialer;
 use crate::{
     cache,
@@ -108,14 +108,14 @@ fn ports(env: &Env) -> Ports {
         http: http.clone(),
         // A socket cannot outlive its request, so each statement has a connection of its own. The
         // platform verifies by its own list.
-        #[cfg(feature = "tcp")]
+        #[cfg(feature = "databases")]
         sockets: Sockets { dialer: Rc::new(SocketDialer), lifetime: Lifetime::Call, own_roots: false },
         clock: clock.clone(),
         random: random.clone(),
         wait_until: Rc::new(wait_until::RequestWaitUntil),
-        #[cfg(feature = "tcp")]
+        #[cfg(feature = "databases")]
         login_tokens: None,
-        #[cfg(feature = "tcp")]
+        #[cfg(feature = "databases")]
         aws_variables: None,
     };
     let connectors = WorkerConnectors { env: env.clone(), ports: drivers };

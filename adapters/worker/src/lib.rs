@@ -20,13 +20,13 @@ mod clock;
 mod connectors;
 mod current;
 mod d1;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 mod dialer;
 mod env;
 mod event;
 mod glue;
 mod http_client;
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 mod hyperdrive;
 mod isolate;
 mod logging;

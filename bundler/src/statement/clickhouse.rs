@@ -1,6 +1,6 @@
 //! What connector `clickhouse` does not send, said when the app is bundled.
 
-use millrace_catalogue::clickhouse::judge_masked;
+use millrace_languages::clickhouse::judge_masked;
 
 use super::{
     lower::{Fragment, LoweredStatement, PlaceholderName},

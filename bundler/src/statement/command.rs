@@ -7,8 +7,8 @@
 
 use std::ops::Range;
 
-use millrace_catalogue::redis::{self, Open, RedisCommand, Word, WordPiece};
 use millrace_core::app::{Access, Bind, Input, InputKind, Part, Piece, Statement};
+use millrace_languages::redis::{self, Open, RedisCommand, Word, WordPiece};
 
 use super::{
     compiled::Compiled,

@@ -6,13 +6,13 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
-use millrace_catalogue::{
-    Flaw, Tree, View,
-    mongodb::{Role, judge},
-};
 use millrace_core::{
     Json,
     app::{Access, Bind, DocumentNode, Input, InputKind, Leaf, Literal, Part, Piece, Statement},
+};
+use millrace_languages::{
+    Flaw, Tree, View,
+    mongodb::{Role, judge},
 };
 
 use super::{

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use millrace_catalogue::postgrest::{Role, Verb, judge};
 use millrace_core::app::{Access, Bind, Input, InputKind, Leaf, Part};
+use millrace_languages::postgrest::{Role, Verb, judge};
 
 use super::{
     compiled::Compiled,

@@ -12,7 +12,6 @@ use super::Dialect;
 
 mod clickhouse;
 mod condition;
-pub(super) mod dialect_facts;
 mod expression;
 mod facts;
 mod from;

@@ -8,17 +8,17 @@ use millrace_languages::lex::Kind;
 
 use super::{
     Dialect, probe,
-    resolved::{Known, dialect_facts, resolve},
+    resolved::{Known, resolve},
     shown, spelling,
 };
 
-pub(crate) mod clickhouse;
+pub mod clickhouse;
 mod model;
 mod reader;
 mod text;
 
 pub use model::{Columns, Privilege, Rights};
-pub(crate) use text::{Unwritten, written};
+pub use text::{Unwritten, written};
 
 use clickhouse::Prepared;
 
@@ -40,7 +40,7 @@ pub fn rights(text: &str, dialect: Dialect, known: &Known) -> Rights {
         return Rights::unclear("it has a character or a comment that is not understood");
     }
     let mut prepared = None;
-    if dialect_facts::is_clickhouse(dialect) {
+    if dialect.facts().resolution.is_clickhouse {
         match clickhouse::prepare(text, &tokens) {
             Prepared::Rights(rights) => return rights,
             Prepared::Text { text, is_mutation } => prepared = Some((text, is_mutation)),

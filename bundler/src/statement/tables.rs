@@ -14,7 +14,7 @@ use sqlparser::ast::{ObjectName, ObjectNamePart, Statement as Sql};
 use super::{
     dialect::Dialect,
     functions,
-    resolved::{Concerns, Fact, Known, Mention, MentionKind, Role, UNKNOWN_NAME, dialect_facts, parsed, resolve},
+    resolved::{Concerns, Fact, Known, Mention, MentionKind, Role, UNKNOWN_NAME, parsed, resolve},
     shown, spelling,
 };
 
@@ -104,7 +104,7 @@ pub(super) fn of(statements: &[Sql], dialect: Dialect) -> Tables {
     let mut tables = Tables::default();
     let (mut named, mut writes_named) = (TableSet::default(), false);
     // One that is not known may read and write whatever it likes.
-    let is_unknown = |name: &ObjectName| dialect_facts::functions_see_tables(dialect) && !functions::is_known(name);
+    let is_unknown = |name: &ObjectName| dialect.facts().resolution.functions_see_tables && !functions::is_known(name);
     for fact in &resolved.facts {
         match fact {
             Fact::Doubt { concerns: Concerns::Everyone, .. } | Fact::Procedure(_) => return Tables::ALL,
@@ -116,7 +116,7 @@ pub(super) fn of(statements: &[Sql], dialect: Dialect) -> Tables {
             Fact::WritesNamed => writes_named = true,
             Fact::Mention(Mention { kind: MentionKind::Part, .. }) => {}
             Fact::Mention(Mention { name, kind: MentionKind::Function, .. }) if is_unknown(name) => return Tables::ALL,
-            Fact::Mention(Mention { kind: MentionKind::Function, .. }) if !dialect_facts::calls_tables(dialect) => {}
+            Fact::Mention(Mention { kind: MentionKind::Function, .. }) if !dialect.facts().resolution.calls_tables => {}
             Fact::Mention(Mention { name, role, .. }) => {
                 let one = table(name, dialect).map_or(TableSet::All, |table| TableSet::Named([table].into()));
                 named.extend(one.clone());
@@ -149,10 +149,10 @@ fn table(name: &ObjectName, dialect: Dialect) -> Option<String> {
     }
     // `UPDATE ONLY orders`, of which the parser makes the table `ONLY` and the alias `orders`. The
     // word is reserved.
-    if dialect_facts::has_only(dialect) && last.quote_style.is_none() && last.value.eq_ignore_ascii_case("only") {
+    if dialect.facts().resolution.has_only && last.quote_style.is_none() && last.value.eq_ignore_ascii_case("only") {
         return None;
     }
-    let keeps_case = dialect_facts::quotes_keep_case(dialect) && last.quote_style.is_some();
+    let keeps_case = dialect.facts().resolution.quotes_keep_case && last.quote_style.is_some();
     let mut table = if keeps_case { last.value.clone() } else { last.value.to_ascii_lowercase() };
     if let Some(end) = (0..=LONGEST_NAME.min(table.len())).rev().find(|end| table.is_char_boundary(*end)) {
         table.truncate(end);

@@ -8,6 +8,8 @@ use alloc::{
 
 use millrace_core::app::ParamStyle;
 
+#[cfg(feature = "parser")]
+use crate::Resolution;
 use crate::{
     Facts, Judge, Lexicon, Lists, Rights,
     facts::About,
@@ -97,6 +99,14 @@ pub const FACTS: Facts = Facts {
     has_times: true,
     tells_types: true,
     makes_documents: false,
+    #[cfg(feature = "parser")]
+    resolution: Resolution {
+        is_clickhouse: true,
+        tables_keep_case: true,
+        is_everybodys: |_, _| false,
+        words_of_grant: ["ALTER UPDATE", "ALTER DELETE", "TRUNCATE"],
+        ..Resolution::PLAIN
+    },
 };
 
 /// How a server is asked and told about rights.

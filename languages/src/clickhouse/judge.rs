@@ -8,7 +8,10 @@ use alloc::{
 use core::ops::Range;
 
 use super::{ClickHouse, Flaw, Judged, OF_A_SESSION, Parameter, READS, WRITES, What, is_sent, reads_elsewhere, shown};
-use crate::lex::{Kind, Lexer, Token, Unread};
+use crate::{
+    lex::{Kind, Lexer, Token, Unread},
+    pieces::is_word,
+};
 
 /// What may follow `WITH` behind a column of `GROUP BY` or `ORDER BY`, and begins no statement.
 const OF_GROUPS: [&str; 5] = ["CUBE", "FILL", "ROLLUP", "TIES", "TOTALS"];
@@ -433,7 +436,7 @@ fn parameter(text: &str, start: usize) -> Option<(Range<usize>, Range<usize>)> {
     let inner = text.get(start..)?.strip_prefix('{')?;
     let inner = inner.get(..inner.find('}')?)?;
     let (name, kind) = inner.split_once(':')?;
-    let is_name = !name.trim().is_empty() && name.trim().bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let is_name = !name.trim().is_empty() && name.trim().chars().all(is_word);
     // A map, `{'a': 1}`, has a literal there.
     if !is_name || kind.trim().is_empty() {
         return None;

@@ -1,7 +1,14 @@
 //! Connectors that speak HTTP: answers that are broken, late or too long, and servers that nobody
 //! vouches for.
 
-use std::{io::Read as _, iter, net::TcpListener, sync::Arc, thread};
+use std::{
+    io::Read as _,
+    iter,
+    net::TcpListener,
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
 
 use millrace_core::{
     ErrorKind::{TimedOut, TooLarge, Unavailable},
@@ -84,6 +91,9 @@ fn broken_answers(far: &Far) {
     }
 }
 
+/// How long after a deadline a busy machine may notice it.
+const LATE: Duration = Duration::from_secs(20);
+
 /// Silence ends at the deadline, and a body over the limit is not read.
 fn silence_and_long_bodies(far: &Far) {
     let [read, write] = far.statements;
@@ -93,7 +103,9 @@ fn silence_and_long_bodies(far: &Far) {
             // length.
             let by = |deadline_ms| {
                 let server = Scripted::with(vec![reply.clone()]);
+                let since = Instant::now();
                 let error = Database::open(far.on(&server)).run_with(&Query { deadline_ms, access, ..query(text) }).unwrap_err();
+                assert!(since.elapsed() < Duration::from_millis(deadline_ms) + LATE, "{access:?}: {:?}", since.elapsed());
                 (error.kind, server.received().len())
             };
             let deadlines_ms = iter::successors(Some(300), |ms| Some(2 * ms)).take_while(|ms| *ms < PATIENCE_MS);

@@ -1,7 +1,7 @@
 //! The table of commands against what a real server says of its own.
 
-use millrace_catalogue::redis::{Admission, Argument, Begin, Find, KeySpec, find, key_specs, keys, words};
 use millrace_core::value::Value;
+use millrace_languages::redis::{Admission, Argument, Begin, Find, KeySpec, find, key_specs, keys, words};
 use millrace_tests::{
     database::{Database, connection},
     redis,
@@ -162,7 +162,7 @@ fn the_keys_of_every_command_are_where_the_server_says() {
         let cut = words(text).unwrap();
         let arguments: Vec<Argument<'_>> = cut.iter().map(|word| Argument::Text(word.text().unwrap())).collect();
         let command = find(cut[0].text().unwrap(), cut[1].text()).unwrap();
-        let of_key = |key: &millrace_catalogue::redis::Key| (cut[key.place.unwrap()].text().unwrap().to_owned(), key.reads, key.writes);
+        let of_key = |key: &millrace_languages::redis::Key| (cut[key.place.unwrap()].text().unwrap().to_owned(), key.reads, key.writes);
         let found: Vec<_> = keys(command, &arguments).iter().map(of_key).collect();
         let values: Vec<Value> = ["COMMAND", "GETKEYSANDFLAGS"]
             .into_iter()

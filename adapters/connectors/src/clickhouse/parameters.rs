@@ -17,8 +17,8 @@
 
 use std::borrow::Cow;
 
-use millrace_catalogue::clickhouse::Judged;
 use millrace_core::{Error, ErrorKind, Json, Result, value::Value};
+use millrace_languages::clickhouse::Judged;
 
 use crate::shared::utc_text;
 
@@ -361,7 +361,7 @@ fn of_json(json: &Json) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use millrace_catalogue::clickhouse::judge;
+    use millrace_languages::clickhouse::judge;
 
     use super::*;
 

@@ -4,13 +4,13 @@
 //! module `script`. Either way it is judged before anything is sent, and no value becomes an
 //! operator.
 
-use millrace_catalogue::mongodb::{Judged, Kind, is_wrapper};
 use millrace_core::{
     Error, ErrorKind, Json, Result,
     app::Access,
     ports::{Command, Node, Query, Random},
     value::Value,
 };
+use millrace_languages::mongodb::{Judged, Kind, is_wrapper};
 
 use super::{
     bson::{Bson, Members, find},

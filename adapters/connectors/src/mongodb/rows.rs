@@ -4,11 +4,11 @@
 //! within a value is JSON, written as a cell would be.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use millrace_catalogue::mongodb::Kind;
 use millrace_core::{
     Error, ErrorKind, Json, Result, hex,
     value::{MAX_SAFE_INTEGER, Rows, Value},
 };
+use millrace_languages::mongodb::Kind;
 
 use super::{
     bson::{Bson, Members, find},

@@ -3,8 +3,8 @@
 //! `$1` and nothing else is the first value. The text is read before a value is put in, so that no
 //! value can be a key or an operator.
 
-use millrace_catalogue::mongodb::{Judged, Role, judge};
 use millrace_core::{Error, ErrorKind, Json, Result, ports::Node, value::Value};
+use millrace_languages::mongodb::{Judged, Role, judge};
 
 use crate::documents::{self, Draft};
 

@@ -14,7 +14,7 @@ use super::{
     wire::{MAX_VALUES, Wire},
 };
 use crate::shared::{Pooled, StatementFailure};
-use millrace_catalogue::mongodb::Kind;
+use millrace_languages::mongodb::Kind;
 
 /// Room for what surrounds the documents of a reply, in bytes.
 const ENVELOPE: usize = 1 << 16;

@@ -1,7 +1,7 @@
 //! The table of the records of calls, in MySQL's SQL.
 
-use millrace_catalogue::call_records::mysql::{CREATE_TABLE, FIND, KEEP, PUT, SWEEP, TAKE};
 use millrace_core::ErrorKind;
+use millrace_languages::call_records::mysql::{CREATE_TABLE, FIND, KEEP, PUT, SWEEP, TAKE};
 
 use super::server_error::{LOCK_WAIT, NO_TABLE, TABLE_EXISTS, number_of};
 use crate::shared::records::{

@@ -1,12 +1,12 @@
 //! Writes with a record of their call, in one batch, which is one transaction. While another batch
 //! with the same key runs, it waits at the record.
 
-use millrace_catalogue::call_records::neon::{KEEP, PROBE, PUT};
 use millrace_core::{
     Result,
     ports::{CALL_RECORDS, CallRecord, Query},
     value::{Rows, Value},
 };
+use millrace_languages::call_records::neon::{KEEP, PROBE, PUT};
 
 use super::{Neon, Refusal, Step, Written};
 use crate::{

@@ -1,7 +1,7 @@
 //! The table of the records of calls, in PostgreSQL's SQL, and what its failures mean.
 
-use millrace_catalogue::call_records::postgres::{CREATE_INDEX, CREATE_TABLE, FIND, FORGET, KEEP, PUT, SWEEP};
 use millrace_core::{Error, ErrorKind};
+use millrace_languages::call_records::postgres::{CREATE_INDEX, CREATE_TABLE, FIND, FORGET, KEEP, PUT, SWEEP};
 
 use crate::shared::records::{
     Field::{Expires, Key, Most, Now, Rows},

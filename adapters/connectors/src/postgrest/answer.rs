@@ -3,12 +3,12 @@
 //! A row is an object: its members are columns, in the order in which they first appear. What a
 //! function returns that is no row stands in column `value`.
 
-use millrace_catalogue::postgrest::Verb;
 use millrace_core::{
     Error, ErrorKind, Json,
     ports::HttpResponse,
     value::{Rows, Value},
 };
+use millrace_languages::postgrest::Verb;
 
 use super::request::Prepared;
 use crate::{

@@ -12,8 +12,8 @@
 
 use std::collections::VecDeque;
 
-use millrace_catalogue::postgrest::{Operand, embedded, is_reserved, operator};
 use millrace_core::{Error, ErrorKind, Json, Result, ports::Node, value::Value};
+use millrace_languages::postgrest::{Operand, embedded, is_reserved, operator};
 
 use super::value::{array_of, elements_of, quoted, text_of, unfit};
 

@@ -4,8 +4,8 @@
 //!
 //! A message names what the author wrote, never a value. The server's own words are the source.
 
-use millrace_catalogue::postgrest::Verb;
 use millrace_core::{Error, ErrorKind, Json, ports::HttpResponse};
+use millrace_languages::postgrest::Verb;
 
 use super::request::Prepared;
 use crate::{

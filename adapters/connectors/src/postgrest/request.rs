@@ -5,7 +5,6 @@
 //! parts of conditions in the URL, or JSON in the body; what PostgREST takes as a name or an
 //! operator is the author's.
 
-use millrace_catalogue::postgrest::{Judged, Verb, begins_like_condition, judge, list, order, select};
 use millrace_core::{
     Error, ErrorKind, Json, Result,
     app::Access,
@@ -13,6 +12,7 @@ use millrace_core::{
     url::percent_coded,
     value::Value,
 };
+use millrace_languages::postgrest::{Judged, Verb, begins_like_condition, judge, list, order, select};
 
 use super::{
     conditions::{self, damaged},

@@ -75,7 +75,7 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn write(&mut self, Token { kind, range }: &Token, placeholders: &Placeholders<'_>) {
         let text = self.text.get(range.clone()).unwrap_or_default();
-        if self.is_after_colon && text.starts_with(is_of_name) {
+        if self.is_after_colon && (text.starts_with(is_of_name) || *kind == Kind::Parameter) {
             self.out.push(' ');
         }
         match kind {
@@ -111,12 +111,13 @@ impl Writer<'_> {
             match next {
                 '\\' if escapes => {
                     let escaped = rest.chars().next();
+                    rest = rest.get(escaped.map_or(0, char::len_utf8)..).unwrap_or_default();
                     match escaped {
                         Some('\'') => self.out.push_str("''"),
+                        Some(':') => self.of_text(':', rest),
                         Some(other) => self.out.extend(['\\', other]),
                         None => self.out.push('\\'),
                     }
-                    rest = rest.get(escaped.map_or(0, char::len_utf8)..).unwrap_or_default();
                 }
                 other => self.of_text(other, rest),
             }
@@ -235,7 +236,7 @@ mod tests {
             ("SELECT 'a: b', ':', ':''', $1", "SELECT 'a: b', ':', ':''', :p1"),
             ("SELECT 'it''s :p1', $1", "SELECT 'it''s :'\n'p1', :p1"),
             ("SELECT E'it\\'s :a\\\\', $1", "SELECT E'it''s :'\n'a\\\\', :p1"),
-            ("SELECT e'\\:a', $1", "SELECT e'\\:a', :p1"),
+            ("SELECT e'\\:a\\:', $1", "SELECT e':'\n'a:', :p1"),
             ("SELECT E'a' -- it's\r\n  'b\\'c :d', $1", "SELECT E'a'\n'b''c :'\n'd', :p1"),
             ("SELECT E'a' 'b\\', $1, 'c'", "SELECT E'a' 'b\\', :p1, 'c'"),
             ("SELECT 'C:\\', $1", "SELECT 'C:\\', :p1"),
@@ -244,6 +245,7 @@ mod tests {
             ("SELECT \"it's \"\"\\\", $1", "SELECT U&\"it\\0027s \"\"\\\\\", :p1"),
             ("SELECT u&\"\\0061:b\", \"a b\", $1", "SELECT u&\"\\0061\\003Ab\", \"a b\", :p1"),
             ("SELECT a[1:b], a[:2], f(x := $1)", "SELECT a[1: b], a[: 2], f(x := :p1)"),
+            ("SELECT a[1:$1], a[:$1]", "SELECT a[1: :p1], a[: :p1]"),
             ("SELECT a[1:E'\\'b'], a[1:u&\"b\"], $1", "SELECT a[1: E'''b'], a[1: u&\"b\"], :p1"),
             ("SELECT $$it's :a$$, $1", "SELECT 'it''s :'\n'a', :p1"),
             ("SELECT $a$ $1 $b$ $$ $a$, $1", "SELECT ' $1 $b$ $$ ', :p1"),

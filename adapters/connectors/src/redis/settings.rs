@@ -1,7 +1,7 @@
 //! Where the server is and how to talk to it, from a connection string and the options.
 
-use millrace_catalogue::redis::{allowed, is_known};
 use millrace_core::{Error, ErrorKind, Result, ports::Roots, secret::Secret};
+use millrace_languages::redis::{allowed, is_known};
 use millrace_redis::{RedisAddress, Version};
 
 use crate::shared::{KnownOptions, ServerOptions};

@@ -4,13 +4,13 @@
 //! `ctx.db("cache").query("GET $1", [key])`: the text is cut into arguments first, and `$1` is a
 //! whole argument, or several where the value is a list.
 
-use millrace_catalogue::redis::{self, RedisCommand, Word};
 use millrace_core::{
     Error, ErrorKind, Result,
     app::Access,
     ports::{Command, Query},
     value::Value,
 };
+use millrace_languages::redis::{self, RedisCommand, Word};
 
 use crate::shared::Effect;
 

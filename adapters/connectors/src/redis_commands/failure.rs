@@ -1,8 +1,8 @@
 //! What an error means that a server replies with. Its words may quote a value; they are the
 //! source, for the log.
 
-use millrace_catalogue::redis::{Admission, Why};
 use millrace_core::{Error, ErrorKind};
+use millrace_languages::redis::{Admission, Why};
 
 use super::Prepared;
 use crate::shared::{Execution, StatementFailure, excerpt};

@@ -1,11 +1,11 @@
 //! The rows of a reply. A reply has no columns, so the command decides which there are:
 //! docs/connectors/redis.md has the table.
 
-use millrace_catalogue::redis::ReplyForm;
 use millrace_core::{
     Error, ErrorKind, Json, Result,
     value::{Rows, Value},
 };
+use millrace_languages::redis::ReplyForm;
 use millrace_redis::Reply;
 
 use super::{Prepared, names::unique};

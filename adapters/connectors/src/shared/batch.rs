@@ -21,12 +21,12 @@ pub(crate) enum RecordPlace {
     /// There is no table of records.
     Missing,
     /// Another call has put it, and has not ended.
-    #[cfg(feature = "tcp")]
+    #[cfg(feature = "databases")]
     Running,
     /// It was there.
     Taken,
     /// The record cannot be put.
-    #[cfg(feature = "tcp")]
+    #[cfg(feature = "databases")]
     Refused,
     /// Nothing, or nothing that can be told apart.
     Unclear,
@@ -81,9 +81,9 @@ pub(crate) async fn write_once<B: Batches>(
             RecordPlace::Missing if std::mem::take(&mut may_create) => create(batches, records, query).await?,
             RecordPlace::Missing if !B::HAS_TABLES_AT_ONCE => return Err(not_yet()),
             RecordPlace::Missing => return Err(records.blame(failure.into())),
-            #[cfg(feature = "tcp")]
+            #[cfg(feature = "databases")]
             RecordPlace::Refused => return Err(records.blame(failure.into())),
-            #[cfg(feature = "tcp")]
+            #[cfg(feature = "databases")]
             RecordPlace::Running => return Ok(RecordedWrite::Running),
             RecordPlace::Taken => return wait(batches, retry, query, record).await,
             RecordPlace::Unclear => {

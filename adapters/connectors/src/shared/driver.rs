@@ -13,11 +13,8 @@ use millrace_core::{
 use super::{Effect, ReadOnly, Records, Session, StatementFailure, own_query, records, transaction};
 
 /// What may be sent again whatever became of it.
-#[cfg(all(feature = "tcp", feature = "describe"))]
+#[cfg(all(feature = "databases", feature = "describe"))]
 pub(crate) const REPEATABLE: Effect = Effect { reads: true, returns: true };
-
-/// What was done: the rows of what ran, or what became of a write with a record.
-pub(crate) type Done = RecordedWrite;
 
 /// Where a statement runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -84,14 +81,14 @@ impl Call<'_> {
     ///
     /// # Errors
     /// What the server said, and what that means for another attempt.
-    pub(crate) async fn on(&self, session: &mut impl Session, records: &Records) -> Result<Done, StatementFailure> {
+    pub(crate) async fn on(&self, session: &mut impl Session, records: &Records) -> Result<RecordedWrite, StatementFailure> {
         match (&self.work, self.query.command) {
             (Work::Run, Command::Transaction(steps)) => {
-                transaction::run(session, &steps, &self.query, self.is_read_only).await.map(Done::Made)
+                transaction::run(session, &steps, &self.query, self.is_read_only).await.map(RecordedWrite::Made)
             }
-            (Work::Run, _) => session.run(&self.query).await.map(Done::Made),
+            (Work::Run, _) => session.run(&self.query).await.map(RecordedWrite::Made),
             (Work::Once(record), _) => records::write_once(session, records, &self.query, *record).await,
-            (Work::MakeRecords, _) => records::prepare(session, records, &self.query).await.map(|()| Done::Made(Rows::default())),
+            (Work::MakeRecords, _) => records::prepare(session, records, &self.query).await.map(|()| RecordedWrite::Made(Rows::default())),
         }
     }
 }
@@ -114,7 +111,7 @@ pub(crate) trait SessionDriver {
     ///
     /// # Errors
     /// Any [`ErrorKind`](millrace_core::ErrorKind).
-    async fn attempt(&self, call: Call<'_>) -> Result<Done>;
+    async fn attempt(&self, call: Call<'_>) -> Result<RecordedWrite>;
 
     /// The columns that a statement returns, which does not run.
     ///
@@ -138,9 +135,9 @@ pub(crate) trait SessionDriver {
         };
         let call = Call { query: Query { access, ..query }, notes, is_read_only, work: Work::Run };
         match self.attempt(call).await? {
-            Done::Made(rows) | Done::MadeBefore(rows) => Ok(rows),
+            RecordedWrite::Made(rows) | RecordedWrite::MadeBefore(rows) => Ok(rows),
             // Said of records only.
-            Done::MadeBeforeUnknown | Done::Running => Ok(Rows::default()),
+            RecordedWrite::MadeBeforeUnknown | RecordedWrite::Running => Ok(Rows::default()),
         }
     }
 
@@ -149,7 +146,7 @@ pub(crate) trait SessionDriver {
     /// # Errors
     /// As [`run`](Self::run); and [`Denied`](millrace_core::ErrorKind::Denied) for an adapter that
     /// only reads.
-    async fn run_once(&self, query: Query<'_>, record: CallRecord<'_>) -> Result<Done> {
+    async fn run_once(&self, query: Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
         if self.is_read_only() {
             return Err(ReadOnly::Adapter.refuse());
         }
@@ -214,7 +211,7 @@ macro_rules! connector_over_sessions {
                 &'a self,
                 query: Query<'a>,
                 record: millrace_core::ports::CallRecord<'a>,
-            ) -> LocalFuture<'a, Result<$crate::shared::Done>> {
+            ) -> LocalFuture<'a, Result<millrace_core::ports::RecordedWrite>> {
                 Box::pin($crate::shared::SessionDriver::run_once(self, query, record))
             }
 

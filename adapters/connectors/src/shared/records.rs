@@ -17,7 +17,7 @@ use millrace_core::{
     value::{Rows, Value},
 };
 
-#[cfg(any(feature = "tcp", feature = "sqlite"))]
+#[cfg(any(feature = "databases", feature = "sqlite"))]
 use super::{Begin, Execution, FailedEnd, Session, soon, transaction, within};
 use super::{OwnStatements, Statement, StatementFailure};
 
@@ -32,9 +32,9 @@ const LARGEST_RECORD: usize = 2 * LARGEST + 64;
 const SAYS_SO_MS: u64 = 500;
 
 /// How long a write waits for expired records to be removed, in milliseconds.
-#[cfg(any(feature = "tcp", feature = "sqlite"))]
+#[cfg(any(feature = "databases", feature = "sqlite"))]
 const LEAST_SWEEP_MS: u64 = 100;
-#[cfg(any(feature = "tcp", feature = "sqlite"))]
+#[cfg(any(feature = "databases", feature = "sqlite"))]
 const MOST_SWEEP_MS: u64 = 500;
 
 /// What a statement about records takes.
@@ -63,7 +63,7 @@ pub(crate) struct RecordStatement {
 
 /// The statements about the table of records in one language, and what the errors of its servers
 /// mean.
-#[cfg_attr(not(any(feature = "tcp", feature = "sqlite")), allow(dead_code, reason = "drivers without sessions send batches"))]
+#[cfg_attr(not(any(feature = "databases", feature = "sqlite")), allow(dead_code, reason = "drivers without sessions send batches"))]
 pub(crate) struct Records {
     /// What makes the table.
     pub(crate) makes: &'static [&'static str],
@@ -211,7 +211,7 @@ pub(crate) async fn create(database: &mut impl OwnStatements, records: &Records,
 }
 
 /// What became of putting the record.
-#[cfg(any(feature = "tcp", feature = "sqlite"))]
+#[cfg(any(feature = "databases", feature = "sqlite"))]
 enum Place {
     /// It is there now, and this call's.
     Own,
@@ -225,7 +225,7 @@ enum Place {
 ///
 /// # Errors
 /// What the server said, and what that means for another attempt.
-#[cfg(any(feature = "tcp", feature = "sqlite"))]
+#[cfg(any(feature = "databases", feature = "sqlite"))]
 pub(crate) async fn write_once(
     session: &mut impl Session,
     records: &Records,
@@ -266,7 +266,7 @@ pub(crate) async fn write_once(
 /// Removes expired records, where that is not a part of the write: whoever else does so at the same
 /// time does it for both. The call is done by then, and waits for it only about as long as for the
 /// write; cut off, the connection is not used again.
-#[cfg(any(feature = "tcp", feature = "sqlite"))]
+#[cfg(any(feature = "databases", feature = "sqlite"))]
 async fn sweep(session: &mut impl Session, records: &Records, query: &Query<'_>, record: CallRecord<'_>, began_ms: u64) {
     let clock = session.clock();
     let most_ms = clock.now_ms().saturating_sub(began_ms).clamp(LEAST_SWEEP_MS, MOST_SWEEP_MS);
@@ -276,7 +276,7 @@ async fn sweep(session: &mut impl Session, records: &Records, query: &Query<'_>,
 }
 
 /// Begins the transaction and puts the record.
-#[cfg(any(feature = "tcp", feature = "sqlite"))]
+#[cfg(any(feature = "databases", feature = "sqlite"))]
 async fn put(session: &mut impl Session, records: &Records, query: &Query<'_>, record: CallRecord<'_>) -> Result<Place, StatementFailure> {
     let left_ms = query.deadline_ms.saturating_sub(session.clock().now_ms());
     let begin = Begin { wait_ms: Some((records.wait_ms)(left_ms)), ..Begin::default() };
@@ -306,7 +306,7 @@ async fn put(session: &mut impl Session, records: &Records, query: &Query<'_>, r
 }
 
 /// Runs the author's command, and stores what it returned.
-#[cfg(any(feature = "tcp", feature = "sqlite"))]
+#[cfg(any(feature = "databases", feature = "sqlite"))]
 async fn write(session: &mut impl Session, records: &Records, query: &Query<'_>, record: CallRecord<'_>) -> Result<Rows, StatementFailure> {
     use millrace_core::ports::Command;
 
@@ -332,7 +332,7 @@ async fn write(session: &mut impl Session, records: &Records, query: &Query<'_>,
 }
 
 /// A failure of the `COMMIT`.
-#[cfg(any(feature = "tcp", feature = "sqlite"))]
+#[cfg(any(feature = "databases", feature = "sqlite"))]
 fn of_commit(failure: StatementFailure) -> StatementFailure {
     match failure.outcome {
         Execution::Unknown => {

@@ -130,7 +130,7 @@ impl Retry {
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    #[cfg(feature = "tcp")]
+    #[cfg(feature = "databases")]
     pub(crate) async fn run_idempotent<T>(
         &self,
         query: &Query<'_>,
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(of(false, Access::Read), (1, 0, lost));
     }
 
-    #[cfg(feature = "tcp")]
+    #[cfg(feature = "databases")]
     #[test]
     fn what_may_have_been_carried_out_stays_unknown_whatever_comes_then() {
         let busy = (Execution::NotExecuted, ErrorKind::Busy);

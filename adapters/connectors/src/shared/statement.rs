@@ -14,7 +14,7 @@ pub(crate) struct Statement<'a> {
     pub(crate) values: &'a [Value],
 }
 
-#[cfg(feature = "tcp")]
+#[cfg(feature = "databases")]
 impl<'a> Statement<'a> {
     /// That of a query.
     ///

@@ -11,7 +11,7 @@ use std::sync::{
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization, TransactionOperation};
 
-use millrace_catalogue::pragma;
+use millrace_languages::sqlite::pragma;
 
 /// The rules of one connection. It remembers what it refused last, because SQLite's own message
 /// names nothing.

@@ -100,6 +100,22 @@ impl Session {
         self.with_prepared(query, |statement| self.run_prepared(statement, query))
     }
 
+    /// Runs one of the driver's own statements.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(super) fn run_own(&self, query: &Query<'_>) -> Result<Rows> {
+        self.with_own_prepared(query, |statement| self.run_prepared(statement, query))
+    }
+
+    /// Runs one of the driver's own statements within the transaction that is open.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(super) fn run_own_within(&self, query: &Query<'_>) -> Result<Rows> {
+        self.with_own_prepared(query, |statement| self.step(statement, query))
+    }
+
     /// Runs one statement within the transaction that is open.
     ///
     /// # Errors
@@ -149,10 +165,7 @@ impl Session {
     /// Prepares the statement of a query, does `work` with it, and keeps it where it may be kept.
     fn with_prepared<T>(&self, query: &Query<'_>, work: impl FnOnce(&mut CachedStatement<'_>) -> Result<T>) -> Result<T> {
         let (text, values) = query.statement(SQLITE.name)?;
-        sqlite_text::nul(text)?;
-        self.authorizer.start();
-        let mut statement =
-            self.connection.prepare_cached(text).map_err(|error| refused(&self.authorizer, query, located(error, text), Phase::Prepare))?;
+        let mut statement = self.prepare(text, query)?;
         let kept = self.known.keep(&self.connection, text, &statement, self.authorizer.searches());
         let searches = kept.unwrap_or_else(|| self.authorizer.searches());
         let outcome = if searches { check_search(values) } else { Ok(()) }.and_then(|()| work(&mut statement));
@@ -161,6 +174,18 @@ impl Session {
             statement.discard();
         }
         outcome
+    }
+
+    /// Prepares one of the driver's own statements and does `work` with it. They are few, and take
+    /// no place of those that an app has.
+    fn with_own_prepared(&self, query: &Query<'_>, work: impl FnOnce(&mut CachedStatement<'_>) -> Result<Rows>) -> Result<Rows> {
+        work(&mut self.prepare(query.statement(SQLITE.name)?.0, query)?)
+    }
+
+    fn prepare(&self, text: &str, query: &Query<'_>) -> Result<CachedStatement<'_>> {
+        sqlite_text::nul(text)?;
+        self.authorizer.start();
+        self.connection.prepare_cached(text).map_err(|error| refused(&self.authorizer, query, located(error, text), Phase::Prepare))
     }
 
     fn run_prepared(&self, statement: &mut CachedStatement<'_>, query: &Query<'_>) -> Result<Rows> {

@@ -41,9 +41,9 @@ impl StatementCache {
     }
 
     /// What rusqlite must have room for: what is kept, the one that is new, the `ping`, and the
-    /// four of the records of calls.
+    /// driver's own, which are not counted here: the five of the records of calls.
     pub(super) const fn capacity(capacity: usize) -> usize {
-        if capacity == 0 { 0 } else { capacity + 6 }
+        if capacity == 0 { 0 } else { capacity + 7 }
     }
 
     /// Notes the use of a statement, and makes room for a new one, of which `searches` tells

@@ -47,7 +47,7 @@ pub(super) fn outcome<T>(work: impl Future<Output = Result<T, StatementFailure>>
 impl OwnStatements for Work<'_> {
     async fn run_own(&mut self, own: Statement<'_>, query: &Query<'_>) -> Result<Rows, StatementFailure> {
         let command = Command::Statement { text: own.text, values: own.values };
-        self.session.run(&Query { command, ..query.clone() }).map_err(StatementFailure::last)
+        self.session.run_own(&Query { command, ..query.clone() }).map_err(StatementFailure::last)
     }
 }
 
@@ -85,7 +85,7 @@ impl shared::Session for Work<'_> {
 
     async fn own_step(&mut self, own: Statement<'_>, query: &Query<'_>) -> Result<Rows, StatementFailure> {
         let command = Command::Statement { text: own.text, values: own.values };
-        self.session.run_within(&Query { command, ..query.clone() }).map_err(StatementFailure::last)
+        self.session.run_own_within(&Query { command, ..query.clone() }).map_err(StatementFailure::last)
     }
 
     async fn commit(&mut self, own: &[Statement<'_>], query: &Query<'_>) -> Result<(), FailedEnd> {

@@ -6,8 +6,8 @@
 //!
 //! What ends a trigger: <https://sqlite.org/c3ref/complete.html>.
 
-use millrace_catalogue::pragma;
 use millrace_core::{Error, ErrorKind, Result};
+use millrace_languages::sqlite::pragma;
 
 use super::token::{Token, known_tokens, tokens};
 use crate::shared::Effect;

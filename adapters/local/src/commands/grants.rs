@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use millrace_bundler::{
-    grants::{self, Answer, Asked, Found, Note, Section},
-    printable,
-};
+use millrace_bundler::printable;
 use millrace_core::{
     app::App,
     ports::Env as _,
     value::{Rows, Value},
 };
+use millrace_grants::{self as grants, Answer, Asked, Found, Note, Section};
 use millrace_native::{cache::CacheChoice, env::Variables, isolate, wait_until::Tasks};
 use serde_json::json;
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use sqlparser::ast::{BinaryOperator, DataType, Expr, Ident, Value};
 
-use super::{dialect_facts, names::begin};
+use super::names::begin;
 use crate::statement::{Dialect, shown::Location};
 
 /// A condition of a query.
@@ -93,7 +93,7 @@ fn parameter(expression: &Expr, dialect: Dialect) -> Option<usize> {
             Value::Placeholder(name) => name.get(1..)?.parse().ok(),
             _ => None,
         },
-        Expr::Cast { expr, data_type, format: None, .. } if dialect_facts::has_exact_casts(dialect) => {
+        Expr::Cast { expr, data_type, format: None, .. } if dialect.facts().resolution.has_exact_casts => {
             let is_exact = matches!(
                 data_type,
                 DataType::Text

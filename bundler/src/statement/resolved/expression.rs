@@ -11,7 +11,6 @@ use sqlparser::{
 };
 
 use super::{
-    dialect_facts,
     facts::{Call, Concerns, Fact},
     names::{begin, last},
     resolver::Resolver,
@@ -95,7 +94,7 @@ impl Inner<'_, '_> {
     }
 
     fn function(&mut self, function: &Function) {
-        if dialect_facts::is_clickhouse(self.resolver.dialect) {
+        if self.resolver.dialect.facts().resolution.is_clickhouse {
             return self.function_of_clickhouse(function);
         }
         self.resolver.call(function, false);
@@ -143,7 +142,7 @@ impl Inner<'_, '_> {
             _ => Vec::new(),
         };
         if let (true, [AccessExpr::Subscript(Subscript::Index { index }), ..]) =
-            (dialect_facts::is_clickhouse(self.resolver.dialect), chain)
+            (self.resolver.dialect.facts().resolution.is_clickhouse, chain)
         {
             self.resolver.subscript(root, index, self.scope);
         }
@@ -187,7 +186,7 @@ impl Visitor for Inner<'_, '_> {
         if self.depth > 0 || self.passed.contains(&expr.span()) && matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_)) {
             return ControlFlow::Continue(());
         }
-        if dialect_facts::is_clickhouse(self.resolver.dialect) {
+        if self.resolver.dialect.facts().resolution.is_clickhouse {
             self.resolver.parts(expr, self.scope);
         }
         match expr {
@@ -201,7 +200,7 @@ impl Visitor for Inner<'_, '_> {
                 self.bound.push(names);
             }
             // The name of a table may stand there.
-            Expr::InList { list, .. } if dialect_facts::is_clickhouse(self.resolver.dialect) => {
+            Expr::InList { list, .. } if self.resolver.dialect.facts().resolution.is_clickhouse => {
                 if let [Expr::Identifier(_) | Expr::CompoundIdentifier(_)] = list.as_slice() {
                     let is_query =
                         matches!(&list[0], Expr::Identifier(ident) if self.scope.parts.iter().any(|part| part.name == ident.value));

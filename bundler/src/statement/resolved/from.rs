@@ -6,7 +6,6 @@ use sqlparser::ast::{
 
 use super::{
     condition::{Condition, Reach},
-    dialect_facts,
     expression::expr_of,
     facts::{Block, Clause, Concerns, Fact, Mention, MentionKind, Output, Role, Source, Use, Using},
     names::{Named, at, last, named},
@@ -171,7 +170,7 @@ impl Resolver<'_> {
             }
             TableFactor::Function { lateral: _, name, args, with_ordinality: _, alias } => {
                 self.within(args, &from.scope);
-                if dialect_facts::calls_tables(self.dialect) {
+                if self.dialect.facts().resolution.calls_tables {
                     self.doubt(Concerns::Tenant, None, UNKNOWN);
                 }
                 self.mention(name, MentionKind::Function, Role::Read);
@@ -274,7 +273,7 @@ impl Resolver<'_> {
     fn table_called(&mut self, scope: &Scope<'_>, name: &ObjectName, args: &TableFunctionArgs) -> Source {
         self.seen.tables += 1;
         let mention = self.mention(name, MentionKind::Function, Role::Read);
-        if dialect_facts::is_clickhouse(self.dialect) {
+        if self.dialect.facts().resolution.is_clickhouse {
             let exprs: Vec<&Expr> = args.args.iter().filter_map(expr_of).collect();
             self.table_function(name, &exprs);
             // A name is no column there.
@@ -283,7 +282,7 @@ impl Resolver<'_> {
             }
         } else {
             self.within(args, scope);
-            if !dialect_facts::calls_tables(self.dialect) {
+            if !self.dialect.facts().resolution.calls_tables {
                 self.called(name);
             }
         }
@@ -330,10 +329,10 @@ impl Resolver<'_> {
 
     /// Whether a table is one of the system's that everybody may read.
     fn is_everybodys(&self, table: &Named) -> bool {
-        if dialect_facts::is_clickhouse(self.dialect) {
+        if self.dialect.facts().resolution.is_clickhouse {
             clickhouse::is_everybodys(table)
         } else {
-            dialect_facts::is_everybodys(self.dialect, table.schema.as_deref(), &table.name)
+            (self.dialect.facts().resolution.is_everybodys)(table.schema.as_deref().map(str::to_ascii_lowercase).as_deref(), &table.name)
         }
     }
 

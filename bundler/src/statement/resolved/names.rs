@@ -8,7 +8,6 @@ use sqlparser::{
     tokenizer::{Span, Token},
 };
 
-use super::dialect_facts;
 use crate::statement::{Dialect, shown::Location};
 
 /// What stands in a parsed statement for a name that only the deployment knows.
@@ -47,9 +46,9 @@ pub(in crate::statement) fn fold(ident: &Ident, dialect: Dialect) -> Option<Stri
     if ident.value == UNKNOWN_NAME || ident.value.is_empty() || (!is_quoted && ident.value.eq_ignore_ascii_case("only")) {
         return None;
     }
-    let keeps_case = is_quoted && dialect_facts::quotes_keep_case(dialect);
+    let keeps_case = is_quoted && dialect.facts().resolution.quotes_keep_case;
     let mut name = if keeps_case { ident.value.clone() } else { ident.value.to_ascii_lowercase() };
-    if dialect_facts::cuts_names(dialect)
+    if dialect.facts().resolution.cuts_names
         && let Some(end) = (0..=LONGEST_POSTGRES_NAME.min(name.len())).rev().find(|end| name.is_char_boundary(*end))
     {
         name.truncate(end);
@@ -69,7 +68,7 @@ pub(in crate::statement) fn named(name: &ObjectName, dialect: Dialect) -> Option
     let part = |part: &ObjectNamePart| {
         let ident = part.as_ident()?;
         let folded = fold(ident, dialect)?;
-        Some(if dialect_facts::tables_keep_case(dialect) { ident.value.clone() } else { folded })
+        Some(if dialect.facts().resolution.tables_keep_case { ident.value.clone() } else { folded })
     };
     let schema = match schema {
         Some(schema) => Some(part(schema)?),

@@ -8,7 +8,6 @@ use sqlparser::ast::{
 };
 
 use super::{
-    dialect_facts,
     facts::{Concerns, Fact, Output, Source, Use},
     from::FromClause,
     names::{at, last},
@@ -64,8 +63,8 @@ fn is_plain(select: &Select, dialect: Dialect) -> bool {
         && !has_lists
         && distribute_by.is_empty()
         && sort_by.is_empty()
-        && (of_clickhouse || dialect_facts::is_clickhouse(dialect))
-        && (select_modifiers.is_none() || dialect_facts::has_select_modifiers(dialect))
+        && (of_clickhouse || dialect.facts().resolution.is_clickhouse)
+        && (select_modifiers.is_none() || dialect.facts().resolution.has_select_modifiers)
 }
 
 impl Resolver<'_> {
@@ -73,7 +72,7 @@ impl Resolver<'_> {
     pub(super) fn query(&mut self, query: &Query, outer_parts: &[Part], outer: Option<&Scope<'_>>) -> Output {
         self.seen.queries += 1;
         let Query { with, body, order_by, limit_clause, fetch, locks, for_clause, settings, format_clause, pipe_operators } = query;
-        let has_settings = settings.is_some() && !dialect_facts::is_clickhouse(self.dialect);
+        let has_settings = settings.is_some() && !self.dialect.facts().resolution.is_clickhouse;
         if for_clause.is_some() || has_settings || format_clause.is_some() || !pipe_operators.is_empty() {
             self.doubt(Concerns::Everyone, None, CLAUSE);
         }
@@ -145,7 +144,7 @@ impl Resolver<'_> {
 
     fn after(&mut self, tail: Tail<'_>, scope: &Scope<'_>) {
         if let Some(OrderBy { kind, interpolate }) = tail.order_by {
-            if dialect_facts::is_clickhouse(self.dialect) {
+            if self.dialect.facts().resolution.is_clickhouse {
                 self.within(interpolate, scope);
                 if let OrderByKind::Expressions(exprs) = kind {
                     exprs.iter().for_each(|expr| self.within(&expr.with_fill, scope));
@@ -173,7 +172,7 @@ impl Resolver<'_> {
         }
         let aliases: Vec<String> = select.projection.iter().filter_map(|item| self.alias(item)).collect();
         let mut from = FromClause::new(Scope::new(around.parts, around.outer));
-        if dialect_facts::is_clickhouse(self.dialect) {
+        if self.dialect.facts().resolution.is_clickhouse {
             from.scope.aliases = aliases.iter().cloned().collect();
         }
         self.from(&mut from, &select.from);
@@ -194,7 +193,7 @@ impl Resolver<'_> {
             GroupByExpr::All(modifiers) => self.within(modifiers, &scope),
         }
         match &select.having {
-            Some(having) if dialect_facts::aliases_in_expressions(self.dialect) => self.by(std::iter::once(having), &aliases, &scope),
+            Some(having) if self.dialect.facts().resolution.aliases_in_expressions => self.by(std::iter::once(having), &aliases, &scope),
             Some(having) => self.within(having, &scope),
             None => {}
         }
@@ -239,7 +238,7 @@ impl Resolver<'_> {
                     self.within(options, scope);
                     self.whole_item(name, scope)
                 }
-                SelectItem::Wildcard(options) if dialect_facts::is_clickhouse(self.dialect) && options.opt_except.is_some() => {
+                SelectItem::Wildcard(options) if self.dialect.facts().resolution.is_clickhouse && options.opt_except.is_some() => {
                     self.within(options, scope);
                     self.all_except(options, scope)
                 }
@@ -299,13 +298,13 @@ impl Resolver<'_> {
         match expr {
             Expr::Identifier(ident) => self.folded(ident),
             Expr::CompoundIdentifier(parts) => parts.last().and_then(|ident| self.folded(ident)),
-            Expr::Function(function) if dialect_facts::names_results(self.dialect) => {
+            Expr::Function(function) if self.dialect.facts().resolution.names_results => {
                 last(&function.name).and_then(|ident| self.folded(ident))
             }
-            Expr::Cast { expr, .. } if dialect_facts::names_results(self.dialect) && !matches!(**expr, Expr::Value(_)) => {
+            Expr::Cast { expr, .. } if self.dialect.facts().resolution.names_results && !matches!(**expr, Expr::Value(_)) => {
                 self.name_of(expr)
             }
-            Expr::Value(_) if dialect_facts::names_results(self.dialect) => Some("?column?".to_owned()),
+            Expr::Value(_) if self.dialect.facts().resolution.names_results => Some("?column?".to_owned()),
             _ => None,
         }
     }
@@ -314,7 +313,7 @@ impl Resolver<'_> {
     fn by<'e>(&mut self, exprs: impl Iterator<Item = &'e Expr>, aliases: &[String], scope: &Scope<'_>) {
         let is_alias = |name: Option<String>| name.is_some_and(|name| aliases.contains(&name));
         let mut both = scope.clone();
-        if dialect_facts::aliases_in_expressions(self.dialect) {
+        if self.dialect.facts().resolution.aliases_in_expressions {
             both.items.push(Source::other(String::new(), Some(aliases.iter().cloned().collect())));
         }
         for expr in exprs {

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use sqlparser::ast::{Ident, ObjectName};
 
 use super::{
-    dialect_facts,
     facts::{Output, Source, Use, UsedColumns},
     names::{Named, fold, last},
     resolver::Resolver,
@@ -52,7 +51,7 @@ impl Resolver<'_> {
     /// A column's name as the database tells names apart.
     pub(super) fn folded(&self, ident: &Ident) -> Option<String> {
         let folded = fold(ident, self.dialect)?;
-        Some(if dialect_facts::is_clickhouse(self.dialect) { ident.value.clone() } else { folded })
+        Some(if self.dialect.facts().resolution.is_clickhouse { ident.value.clone() } else { folded })
     }
 
     /// Notes that a column is needed of each table from a place on, whatever is shown.
@@ -69,7 +68,7 @@ impl Resolver<'_> {
             return;
         }
         // Numbers of ClickHouse, which the parser takes for names.
-        if dialect_facts::is_clickhouse(self.dialect)
+        if self.dialect.facts().resolution.is_clickhouse
             && !is_quoted
             && ["inf", "nan"].iter().any(|number| ident.value.eq_ignore_ascii_case(number))
         {
@@ -94,7 +93,7 @@ impl Resolver<'_> {
                 break;
             }
             // A row as a whole, which is a value of PostgreSQL.
-            if let Some(item) = scope.items.iter().find(|item| dialect_facts::rows_are_values(self.dialect) && item.name == name) {
+            if let Some(item) = scope.items.iter().find(|item| self.dialect.facts().resolution.rows_are_values && item.name == name) {
                 if let Some(table) = item.table.clone() {
                     self.whole(&table, usage);
                 }
@@ -133,7 +132,7 @@ impl Resolver<'_> {
 
     /// A name of several parts: of a column and its table.
     pub(super) fn qualified(&mut self, parts: &[Ident], scope: &Scope<'_>) {
-        if dialect_facts::is_clickhouse(self.dialect) {
+        if self.dialect.facts().resolution.is_clickhouse {
             return self.dotted(parts, scope);
         }
         let names: Option<Vec<String>> = parts.iter().map(|part| self.folded(part)).collect();

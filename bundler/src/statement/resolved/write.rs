@@ -11,7 +11,6 @@ use sqlparser::ast::{
 
 use super::{
     condition::{Condition, Operand, Reach, equalities},
-    dialect_facts,
     facts::{
         Assign, Assigned, Clause, Concerns, ConflictUpdate, Fact, Insert, Mention, MentionKind, OnConflict, Output, Role, Row, Source, Use,
         UsedColumns,
@@ -64,7 +63,7 @@ fn odd_to(insert: &ast::Insert, dialect: Dialect) -> Vec<Concerns> {
     let of_clickhouse = !has_table_keyword && settings.is_none();
     let is_one = multi_table_insert_type.is_none() && multi_table_into_clauses.is_empty() && multi_table_when_clauses.is_empty();
     let is_plain = !overwrite && partitioned.is_none() && after_columns.is_empty() && format_clause.is_none();
-    let is_plain = is_plain && is_one && multi_table_else_clause.is_none() && (of_clickhouse || dialect_facts::is_clickhouse(dialect));
+    let is_plain = is_plain && is_one && multi_table_else_clause.is_none() && (of_clickhouse || dialect.facts().resolution.is_clickhouse);
     let is_tenants = !ignore && assignments.is_empty() && priority.is_none() && insert_alias.is_none();
     let all = [(is_plain, Concerns::Everyone), (is_tenants, Concerns::Tenant), (or.is_none() && output.is_none(), Concerns::Rights)];
     all.into_iter().filter(|(is_plain, _)| !is_plain).map(|(_, concerns)| concerns).collect()
@@ -160,7 +159,7 @@ impl Resolver<'_> {
         if let Some(on) = &insert.on {
             // The row that was to be inserted, whose values are the statement's own.
             let new = insert.insert_alias.as_ref().and_then(|alias| self.folded(last(&alias.row_alias)?));
-            let of = table.clone().filter(|_| dialect_facts::excluded_is_read(self.dialect));
+            let of = table.clone().filter(|_| self.dialect.facts().resolution.excluded_is_read);
             let mut scope = own.clone();
             scope.items.push(Source { table: of, ..Source::other(new.unwrap_or_else(|| "excluded".to_owned()), nothing()) });
             self.on(on, table.as_ref(), &scope);
@@ -258,13 +257,13 @@ impl Resolver<'_> {
     }
 
     fn named_column(&mut self, name: &ObjectName) -> Option<String> {
-        let column = if dialect_facts::is_clickhouse(self.dialect) {
+        let column = if self.dialect.facts().resolution.is_clickhouse {
             // A column of a `Nested` has a dot in its name.
             let parts: Option<Vec<String>> = name.0.iter().map(|part| self.folded(part.as_ident()?)).collect();
             parts.map(|parts| parts.join("."))
         } else {
             // A field of a column begins with the column; MySQL has the table before it.
-            let has_table = dialect_facts::writes_several(self.dialect);
+            let has_table = self.dialect.facts().resolution.writes_several;
             let ident = if has_table { last(name) } else { name.0.first().and_then(|first| first.as_ident()) };
             ident.and_then(|ident| self.folded(ident))
         };
@@ -323,10 +322,10 @@ impl Resolver<'_> {
             self.doubt(Concerns::Tenant, None, FORM);
             self.tables(&mut from, table, Role::Joined);
         }
-        if dialect_facts::writes_several(self.dialect) || !table.joins.is_empty() {
+        if self.dialect.facts().resolution.writes_several || !table.joins.is_empty() {
             self.facts.push(Fact::WritesNamed);
         }
-        if let (Some(table), true) = (&target, dialect_facts::is_clickhouse(self.dialect)) {
+        if let (Some(table), true) = (&target, self.dialect.facts().resolution.is_clickhouse) {
             from.scope.items.iter_mut().for_each(|item| item.table = None);
             // Only an `ALTER TABLE` is looked at column by column.
             if !self.is_mutation {
@@ -358,7 +357,7 @@ impl Resolver<'_> {
         const FORM: &str = "it has a form of `DELETE` that is not understood";
         let Delete { delete_token: _, optimizer_hints: _, tables, from, using, selection, returning, output, order_by, limit } = delete;
         let (FromTable::WithFromKeyword(all) | FromTable::WithoutKeyword(all)) = from;
-        let several = dialect_facts::writes_several(self.dialect);
+        let several = self.dialect.facts().resolution.writes_several;
         let one = match all.as_slice() {
             [one] if tables.is_empty() && one.joins.is_empty() => Some(one),
             _ => None,
@@ -396,7 +395,7 @@ impl Resolver<'_> {
                 self.deleted(&tables.iter().collect::<Vec<_>>(), &from.scope)
             }
         };
-        if one.is_some() && dialect_facts::is_clickhouse(self.dialect) {
+        if one.is_some() && self.dialect.facts().resolution.is_clickhouse {
             from.scope.items.iter_mut().for_each(|item| item.table = None);
         }
         self.from(&mut from, others);

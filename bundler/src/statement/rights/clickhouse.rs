@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use millrace_catalogue::clickhouse::judge;
+use millrace_languages::clickhouse::judge;
 use millrace_languages::lex::{Kind, Token};
 
 use super::model::{Privilege, Rights};
@@ -146,7 +146,7 @@ pub(super) fn is_known(name: &str) -> bool {
 }
 
 /// Whether a function of the server's own needs a right, or asks another server.
-pub(crate) fn needs_more(name: &str) -> bool {
+pub fn needs_more(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ["addressto", "ai", "catboost", "demangle"].iter().any(|start| name.starts_with(start)) || name == "file"
 }
@@ -347,7 +347,7 @@ pub(super) fn prepare(text: &str, tokens: &[Token]) -> Prepared {
 }
 
 /// The right to look something up in a dictionary.
-pub(crate) const DICTIONARY: &str = "dictGet";
+pub const DICTIONARY: &str = "dictGet";
 
 /// Why the name after `IN` is not understood.
 pub(in crate::statement) const IN_A_NAME: &str = "whether the name after `IN` is that of a table: write `IN (SELECT … FROM …)`";

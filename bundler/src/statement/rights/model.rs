@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::statement::{
     Dialect,
-    resolved::{Named, Use, UsedColumns, dialect_facts},
+    resolved::{Named, Use, UsedColumns},
 };
 
 /// What may be done with something of a database.
@@ -34,7 +34,7 @@ impl Privilege {
     /// The word of `GRANT`.
     #[must_use]
     pub const fn word(self, dialect: Dialect) -> &'static str {
-        let [update, delete, truncate] = dialect_facts::words_of_grant(dialect);
+        let [update, delete, truncate] = dialect.facts().resolution.words_of_grant;
         match self {
             Self::Select => "SELECT",
             Self::Insert => "INSERT",
@@ -114,7 +114,7 @@ impl Rights {
     }
 
     /// Adds those of another statement.
-    pub(crate) fn extend(&mut self, other: Self) {
+    pub fn extend(&mut self, other: Self) {
         for ((table, privilege), columns) in other.tables {
             self.need(&table, privilege).extend(columns);
         }

@@ -9,8 +9,8 @@ use super::{
 use crate::statement::{
     Dialect, functions,
     resolved::{
-        Call, ColumnUse, Concerns, Fact, Insert, Known, NOT_WHOLE, Named, OnConflict, ResolvedStatement, Source, Use, dialect_facts, fold,
-        last, named, named_in,
+        Call, ColumnUse, Concerns, Fact, Insert, Known, NOT_WHOLE, Named, OnConflict, ResolvedStatement, Source, Use, fold, last, named,
+        named_in,
     },
 };
 
@@ -90,7 +90,7 @@ impl Reader<'_> {
 
     fn call(&mut self, Call { name, first_text, .. }: &Call) {
         const UNKNOWN: &str = "it calls a function by a name that is not understood";
-        if dialect_facts::is_clickhouse(self.dialect) {
+        if self.dialect.facts().resolution.is_clickhouse {
             match last(name).filter(|_| name.0.len() == 1) {
                 Some(ident) if clickhouse::is_known(&ident.value) => {}
                 Some(ident) => drop(self.rights.functions.insert(Named { schema: None, name: ident.value.clone() })),
@@ -106,7 +106,7 @@ impl Reader<'_> {
             Some("setval") => Some(Privilege::Update),
             _ => None,
         };
-        if let Some(privilege) = sequence.filter(|_| dialect_facts::has_sequences(self.dialect)) {
+        if let Some(privilege) = sequence.filter(|_| self.dialect.facts().resolution.has_sequences) {
             match first_text.as_deref().and_then(|text| named_in(text, self.dialect)) {
                 Some(sequence) => drop(self.rights.sequences.insert((sequence, privilege))),
                 None => self.unclear(format!("the sequence of `{}` is not written out", folded.unwrap_or_default())),
@@ -145,7 +145,7 @@ impl Reader<'_> {
                 self.rights.need(&table, Privilege::Select).extend(set);
                 self.rights.need(&table, Privilege::Update).extend(inserted.clone());
             }
-            if is_returning && dialect_facts::returning_inserts(self.dialect) {
+            if is_returning && self.dialect.facts().resolution.returning_inserts {
                 self.rights.need(&table, Privilege::Select).extend(inserted);
                 self.rights.need(&table, Privilege::Insert).extend(self.returned.remove(&table).unwrap_or_default());
             }
@@ -154,7 +154,7 @@ impl Reader<'_> {
 
     /// Rows that are locked: a right to change some column is needed.
     fn lock(&mut self, Source { name, table, .. }: &Source) {
-        match (table, dialect_facts::locks_whole_rows(self.dialect)) {
+        match (table, self.dialect.facts().resolution.locks_whole_rows) {
             // MySQL wants the right to change or delete rows; MariaDB wants none.
             (Some(_), true) if self.known.is_mariadb => {}
             (Some(table), true) => self.rights.need(table, Privilege::Update).all = true,

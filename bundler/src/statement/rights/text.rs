@@ -10,7 +10,7 @@ const MAX_CHOICES: usize = 256;
 
 /// Why the text of a statement is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Unwritten {
+pub enum Unwritten {
     /// A variable that is not set here.
     Variable(String),
     /// A value of the caller's as text.
@@ -24,7 +24,7 @@ pub(crate) enum Unwritten {
 ///
 /// # Errors
 /// The text is not known.
-pub(crate) fn written(
+pub fn written(
     statement: &Statement,
     dialect: Dialect,
     variable: &dyn Fn(&str) -> Option<String>,

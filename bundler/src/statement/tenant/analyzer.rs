@@ -6,9 +6,7 @@ use super::rule::{OPT_OUT, TenantRule, TenantTables};
 use crate::statement::{
     dialect::Dialect,
     functions,
-    resolved::{
-        Concerns, Fact, Mention, MentionKind, NOT_WHOLE, Operand, OperandKind, ResolvedStatement, Source, at, dialect_facts, fold, last,
-    },
+    resolved::{Concerns, Fact, Mention, MentionKind, NOT_WHOLE, Operand, OperandKind, ResolvedStatement, Source, at, fold, last},
     shown::Location,
 };
 
@@ -80,11 +78,11 @@ impl<'r> Analyzer<'r> {
     fn mention(&mut self, mention: &Mention) {
         let Some((ident, name)) = last(&mention.name).and_then(|ident| Some((ident, fold(ident, self.dialect)?))) else { return };
         let is_function = mention.kind == MentionKind::Function;
-        if mention.kind == MentionKind::Part || (is_function && !dialect_facts::calls_tables(self.dialect)) {
+        if mention.kind == MentionKind::Part || (is_function && !self.dialect.facts().resolution.calls_tables) {
             return;
         }
         let is_not_named = self.rule.tables.is_not_named(&name);
-        if name.starts_with(dialect_facts::system_prefix(self.dialect)) && is_not_named {
+        if name.starts_with(self.dialect.facts().resolution.system_prefix) && is_not_named {
             let why = format!("`{}` is a table of the system, which can show rows of every tenant", ident.value);
             self.unknown(at(ident), &why);
         } else if is_function && is_not_named && !self.is_harmless_table(&name) && !self.rule.tables.contains(&name) {
@@ -106,7 +104,7 @@ impl<'r> Analyzer<'r> {
             MentionKind::Part => false,
             // In SQLite, a virtual table can be called like one.
             MentionKind::Function => {
-                dialect_facts::calls_tables(self.dialect) && !self.is_harmless_table(&name) && self.rule.tables.contains(&name)
+                self.dialect.facts().resolution.calls_tables && !self.is_harmless_table(&name) && self.rule.tables.contains(&name)
             }
         })
     }
@@ -116,7 +114,7 @@ impl<'r> Analyzer<'r> {
         let Some((ident, folded)) = last(name).and_then(|ident| Some((ident, fold(ident, self.dialect)?))) else {
             return self.unknown(None, "it calls a function by a name that is not understood");
         };
-        let is_harmless = if dialect_facts::functions_see_tables(self.dialect) {
+        let is_harmless = if self.dialect.facts().resolution.functions_see_tables {
             functions::is_known(name) || (name.0.len() == 1 && HARMLESS.contains(&folded.as_str()))
         } else {
             !SQLITE_HARMFUL.contains(&folded.as_str())

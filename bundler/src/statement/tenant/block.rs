@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::analyzer::{Analyzer, table_of};
 use crate::statement::{
     dialect::Dialect,
-    resolved::{Block, Clause, Operand, OperandKind, Reach, Source, Using, at, dialect_facts, fold},
+    resolved::{Block, Clause, Operand, OperandKind, Reach, Source, Using, at, fold},
 };
 
 impl Reach {
@@ -61,7 +61,7 @@ impl Rows<'_> {
     /// Makes the columns of two sources one that `USING` compares.
     fn merge(&mut self, using: &Using, dialect: Dialect) {
         let Using { left, right, is_left, is_inner, .. } = using;
-        let (before, after) = if dialect_facts::using_takes_the_leftmost(dialect) { (0..left.end, right.clone()) } else { (0..0, 0..0) };
+        let (before, after) = if dialect.facts().resolution.using_takes_the_leftmost { (0..left.end, right.clone()) } else { (0..0, 0..0) };
         if let (true, Some(one), Some(other)) = (*is_left || *is_inner, self.only_tenant(left.clone()), self.only_tenant(right.clone()))
             && self.is_alone(one, before)
             && self.is_alone(other, after)

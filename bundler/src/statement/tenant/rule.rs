@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::statement::{
     dialect::Dialect,
-    resolved::{dialect_facts, fold, last, parsed},
+    resolved::{fold, last, parsed},
 };
 use millrace_core::app::Source;
 
@@ -64,7 +64,7 @@ impl TenantRule {
         let column = &self.column;
         let found: BTreeSet<String> = found
             .iter()
-            .map(|name| if dialect_facts::quotes_keep_case(dialect) { name.clone() } else { name.to_ascii_lowercase() })
+            .map(|name| if dialect.facts().resolution.quotes_keep_case { name.clone() } else { name.to_ascii_lowercase() })
             .collect();
         match &self.tables {
             TenantTables::Listed(listed) => {

@@ -7,9 +7,7 @@ use super::{
     rule::OPT_OUT,
 };
 use crate::statement::{
-    resolved::{
-        Assign, Assigned, ConflictUpdate, Equality, Insert, OnConflict, Operand, OperandKind, Source, at, dialect_facts, fold, last,
-    },
+    resolved::{Assign, Assigned, ConflictUpdate, Equality, Insert, OnConflict, Operand, OperandKind, Source, at, fold, last},
     shown::Location,
 };
 
@@ -113,7 +111,7 @@ impl Analyzer<'_> {
             return;
         }
         let is_own = |value: &Operand| match column_of(value) {
-            Some([column]) => dialect_facts::conflict_knows_the_row(self.dialect) && self.is_column(column),
+            Some([column]) => self.dialect.facts().resolution.conflict_knows_the_row && self.is_column(column),
             Some([row, column]) => self.is_column(column) && fold(row, self.dialect).as_ref() == Some(&target.name),
             _ => false,
         };

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! DIR/VERSION              the version of Millrace that made them
-//! DIR/worker.tar.xz        the Worker's runtimes, each in a folder named by its parts: lean, scripts, tcp, scripts-tcp
+//! DIR/worker.tar.xz        the Worker's runtimes, each in a folder named by its parts: lean, scripts, databases, scripts-databases
 //! DIR/bootstrap-x86_64.xz  Lambda's runtime for Intel and AMD
 //! DIR/bootstrap-arm64.xz   Lambda's runtime for Graviton
 //! ```

@@ -20,7 +20,7 @@ use crate::{
 mod from_source;
 
 /// A folder with a runtime that was made elsewhere, or with several, each in a folder named by its
-/// parts: `lean`, `scripts-tcp`.
+/// parts: `lean`, `scripts-databases`.
 const GIVEN: &str = "MILLRACE_WORKER_RUNTIME";
 
 /// The files of the runtime.

@@ -12,7 +12,7 @@ pub(super) const WASM: &str = "index_bg.wasm";
 /// A part by its feature's name, and whether an app needs it.
 type Part = (&'static str, fn(&App) -> bool);
 
-const PARTS: [Part; 2] = [("scripts", |app| !app.scripts.is_empty()), ("tcp", |app| needs(app, WorkerPart::Tcp))];
+const PARTS: [Part; 2] = [("scripts", |app| !app.scripts.is_empty()), ("databases", |app| needs(app, WorkerPart::Databases))];
 
 /// Whether an adapter's connector is in a part.
 fn needs(app: &App, part: WorkerPart) -> bool {
@@ -72,10 +72,10 @@ mod tests {
     fn sets_are_named_and_found_by_what_they_have() {
         let set = |parts: &[&'static str]| Parts(parts.to_vec());
         let cases: [(Parts, &str, &str, &[&str]); 4] = [
-            (set(&[]), "lean", "", &["lean", "scripts", "tcp", "scripts-tcp"]),
-            (set(&["scripts"]), "scripts", "scripts", &["scripts", "scripts-tcp"]),
-            (set(&["tcp"]), "tcp", "tcp", &["tcp", "scripts-tcp"]),
-            (set(&["scripts", "tcp"]), "scripts-tcp", "scripts,tcp", &["scripts-tcp"]),
+            (set(&[]), "lean", "", &["lean", "scripts", "databases", "scripts-databases"]),
+            (set(&["scripts"]), "scripts", "scripts", &["scripts", "scripts-databases"]),
+            (set(&["databases"]), "databases", "databases", &["databases", "scripts-databases"]),
+            (set(&["scripts", "databases"]), "scripts-databases", "scripts,databases", &["scripts-databases"]),
         ];
         for (parts, name, features, sufficient) in cases {
             assert_eq!((parts.name().as_str(), parts.features().as_str()), (name, features));

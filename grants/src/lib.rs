@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use millrace_catalogue::{call_records, find};
+use millrace_catalogue::find;
 use millrace_core::{
     app::{
         Access, Adapter, App, Audit, AuditTable, EnvPart, EnvTemplate, MiddlewareAction, Piece, SESSION_ROLE, SessionTemplate, Statement,
@@ -14,11 +14,15 @@ use millrace_core::{
     },
     url::{UrlParts, percent_decoded_strictly},
 };
+use millrace_languages::call_records;
 
-use crate::{
+use millrace_bundler::{
     Report,
     script::AppPart,
-    statement::{Dialect, Privilege, Rights, rights, rights::Unwritten, rights::written},
+    statement::{
+        Dialect, Privilege, Rights,
+        rights::{Unwritten, rights, written},
+    },
 };
 
 mod acl;

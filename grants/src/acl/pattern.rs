@@ -39,7 +39,7 @@ fn tokens(pattern: &str) -> Vec<&str> {
 
 /// Adds text to a pattern that matches it. Rules are cut at spaces, quotes have a meaning in them,
 /// and a `)` ends a selector: such a character is any other, too, so that `false` is returned.
-pub(in crate::grants) fn push_text(pattern: &mut String, text: &str) -> bool {
+pub(crate) fn push_text(pattern: &mut String, text: &str) -> bool {
     let mut is_exact = true;
     for character in text.chars() {
         match character {

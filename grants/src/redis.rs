@@ -8,15 +8,13 @@ mod word;
 
 use std::collections::BTreeSet;
 
-use millrace_catalogue::{
-    find,
-    redis::{self, Argument, RedisCommand},
-};
+use millrace_catalogue::find;
 use millrace_core::{
     app::{Adapter, App, EnvPart, EnvTemplate, Statement, Tool},
     url::Url,
 };
 use millrace_languages::Form;
+use millrace_languages::redis::{self, Argument, RedisCommand};
 
 use super::{
     acl::{KeyAccess, Selector},

@@ -1,9 +1,9 @@
 //! The arguments of a command, as far as they are known before it runs.
 
-use millrace_catalogue::redis::Argument;
 use millrace_core::app::{Bind, Input, Literal, Part, Piece, Root, Source, Statement};
+use millrace_languages::redis::Argument;
 
-use crate::grants::acl::pattern::push_text;
+use crate::acl::pattern::push_text;
 
 /// The most patterns that the values of an input's `enum` make of one key.
 const MAX_PATTERNS: usize = 32;

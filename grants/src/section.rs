@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::acl::Acl;
-use crate::statement::{Dialect, Named, Privilege, Rights};
+use millrace_bundler::statement::{Dialect, Named, Privilege, Rights};
 
 /// Adapters that log in alike, and what their user needs.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use super::{
     redis,
     section::{Grant, Note, Object, Section, SessionRole},
 };
-use crate::statement::{Dialect, Named, Privilege, rights::clickhouse::DICTIONARY};
+use millrace_bundler::statement::{Dialect, Named, Privilege, rights::clickhouse::DICTIONARY};
 
 /// What stands for the role that a caller decides.
 const SOMEBODY: &str = "ROLE";

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use millrace_languages::{self as languages, About};
 
 use super::section::{Grant, Need, Object, Section, SessionRole};
-use crate::statement::{
+use millrace_bundler::statement::{
     Columns, Known, KnownTable, Named, Privilege, Rights,
     rights::clickhouse::{self, DICTIONARY},
 };
