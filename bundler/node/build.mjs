@@ -2,8 +2,8 @@
 // Node has and they have not are functions that say so when they are called. `node build.mjs FOLDER` writes into that folder.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
 import * as esbuild from 'esbuild';
+import { pack } from './pack.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const out = process.argv[2];
@@ -122,11 +122,10 @@ rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 const used = new Set();
 const table = [];
+const texts = pack();
 const keep = (name, isGiven, missing, text) => {
-  const file = `${fileOf(name.replace('node:', ''))}.js.gz`;
-  writeFileSync(`${out}/${file}`, gzipSync(text, { level: 9 }));
   const absent = missing.filter(([, kind]) => kind === null).map(([member]) => JSON.stringify(member));
-  table.push(`    Builtin { name: ${JSON.stringify(name.replace('node:', ''))}, needs_prefix: ${name.startsWith('node:')}, is_given: ${isGiven}, absent: &[${absent.join(', ')}], packed: include_bytes!("${file}") },\n`);
+  table.push(`    Builtin { name: ${JSON.stringify(name.replace('node:', ''))}, needs_prefix: ${name.startsWith('node:')}, is_given: ${isGiven}, absent: &[${absent.join(', ')}], text: ${texts.add(text)} },\n`);
 };
 for (const name of Object.keys(names)) {
   if (!existsSync(sourceOf(name))) {
@@ -150,6 +149,7 @@ for (const name of Object.keys(names)) {
   keep(name, true, missing, made.outputFiles[0].text);
 }
 keep('#absent', true, [], readFileSync(`${here}sources/absent.mjs`, 'utf8'));
+texts.write(out);
 writeFileSync(`${out}/table.rs`, `[\n${table.join('')}]\n`);
 
 // The licences of everything that went in.

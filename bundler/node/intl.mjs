@@ -1,8 +1,8 @@
 // Makes intl/: `Intl` for scripts from the packages of FormatJS, the data of each locale, and the time zones since 1970.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
 import * as esbuild from 'esbuild';
+import { pack } from './pack.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const out = process.argv[2];
@@ -60,10 +60,10 @@ const bundled = async entry => {
   });
   return outputFiles[0].text;
 };
-const keep = (name, text) => writeFileSync(`${out}/${name}.js.gz`, gzipSync(text, { level: 9 }));
-keep('base', await bundled(`${here}sources/intl/base.mjs`));
-keep('order', await bundled(`${here}sources/intl/collator.mjs`));
-keep('segmenter', await bundled(`${formatjs}segmenter/polyfill-force.js`));
+const texts = pack();
+const base = texts.add(await bundled(`${here}sources/intl/base.mjs`));
+const order = texts.add(await bundled(`${here}sources/intl/collator.mjs`));
+const segmenter = texts.add(await bundled(`${formatjs}segmenter/polyfill-force.js`));
 
 // What a file of data gives to the package.
 const given = (path, call) => {
@@ -73,6 +73,7 @@ const given = (path, call) => {
   return data;
 };
 const classes = { numberformat: 'NumberFormat', datetimeformat: 'DateTimeFormat', relativetimeformat: 'RelativeTimeFormat', listformat: 'ListFormat' };
+const locales = [];
 for (const locale of LOCALES) {
   let text = '';
   for (const [folder, name] of Object.entries(classes)) {
@@ -85,7 +86,8 @@ for (const locale of LOCALES) {
   const language = locale === 'pt-PT' ? locale : locale.split('-')[0];
   const { code } = await esbuild.transform(readFileSync(`${formatjs}pluralrules/locale-data/${language}.js`, 'utf8'), { minify: true, target: 'es2023' });
   text += `globalThis[Symbol.for('millrace.locale')](${JSON.stringify(locale === 'en' ? 'en-US' : locale)});\n`;
-  keep(locale, `${code.trim().replace(`locale:"${language}"`, `locale:"${locale}"`)}\n${text}`);
+  const whole = `${code.trim().replace(`locale:"${language}"`, `locale:"${locale}"`)}\n${text}`;
+  locales.push(`        (${JSON.stringify(locale)}, ${texts.add(whole)}),\n`);
 }
 
 const zones = given(`${formatjs}datetimeformat/add-all-tz.js`, '__addTZData');
@@ -105,7 +107,8 @@ const packed = zones.zones.map(zone => {
   });
   return `${name} ${text.join('|')}`;
 });
-keep('zones', `globalThis[Symbol.for('millrace.zones')](${JSON.stringify(zones.abbrvs)}, \`${packed.join('\n')}\`);\n`);
-writeFileSync(`${out}/table.rs`, `[${LOCALES.map(locale => `\n    (${JSON.stringify(locale)}, include_bytes!("${locale}.js.gz")),`).join('')}\n]\n`);
+const zoneTable = texts.add(`globalThis[Symbol.for('millrace.zones')](${JSON.stringify(zones.abbrvs)}, \`${packed.join('\n')}\`);\n`);
+texts.write(out);
+writeFileSync(`${out}/table.rs`, `Texts {\n    base: ${base},\n    order: ${order},\n    segmenter: ${segmenter},\n    locales: &[\n${locales.join('')}    ],\n    zones: ${zoneTable},\n}\n`);
 const licence = name => `## @formatjs/intl-${name}\n\n${readFileSync(`${formatjs}${name}/LICENSE.md`, 'utf8').trim().replace(/^/gm, '    ').replace(/ +$/gm, '')}\n`;
 writeFileSync(`${out}/LICENSES.md`, `# Licences of Intl\n\n${['datetimeformat', 'listformat', 'numberformat', 'pluralrules', 'relativetimeformat', 'segmenter'].map(licence).join('\n')}\nThe data of locales is from CLDR (Unicode License V3), that of time zones from the tz database (public domain).\n`);

@@ -74,7 +74,7 @@ pub(crate) use row_sink::{broken_off, too_large};
 #[cfg(feature = "databases")]
 pub(crate) use server_options::{KnownOptions, ServerOptions};
 #[cfg(any(feature = "databases", feature = "sqlite"))]
-pub(crate) use session::{Begin, FailedEnd, Session, own_steps};
+pub(crate) use session::{AnySession, Begin, FailedEnd, Session, own_steps};
 #[cfg(feature = "databases")]
 pub(crate) use socket_options::{Encryption, check_roots};
 pub(crate) use statement::{OwnStatements, Statement};

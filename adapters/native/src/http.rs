@@ -76,6 +76,32 @@ impl Handler for Endpoint {
     }
 }
 
+/// A [`Handler`] of any kind: what serves connections is compiled once, in this crate, and as fast
+/// as what is in it, whatever the profile has for the crate with the handler.
+trait AnyHandler {
+    /// As [`Handler::body_limit`].
+    fn body_limit(&self) -> usize;
+
+    /// The handler at work. A call is large in memory, and hyper moves its own future several
+    /// times: so it is no part of an `async fn`. `hold` is what the request's body takes in memory,
+    /// which counts until the call is over.
+    fn handled(self: Rc<Self>, request: Request, hold: Option<Hold>) -> HandledCall;
+}
+
+impl<H: Handler> AnyHandler for H {
+    fn body_limit(&self) -> usize {
+        Handler::body_limit(self)
+    }
+
+    fn handled(self: Rc<Self>, request: Request, hold: Option<Hold>) -> HandledCall {
+        let call = async move {
+            let _hold = hold;
+            self.handle(request).await
+        };
+        Box::pin(AssertUnwindSafe(call).catch_unwind())
+    }
+}
+
 /// Makes an isolate's handler, on the isolate's thread. What it gives to `Tasks` is waited for when
 /// the isolate ends.
 pub type MakeHandler<H> = Box<dyn FnOnce(&Tasks) -> H + Send>;
@@ -141,8 +167,8 @@ pub(crate) enum Job<H> {
     Stop,
 }
 
-struct State<H> {
-    handler: RefCell<Rc<H>>,
+struct State {
+    handler: RefCell<Rc<dyn AnyHandler>>,
     limits: Limits,
     ledger: Rc<Ledger>,
     disconnected: Rc<DisconnectedCalls>,
@@ -160,36 +186,49 @@ pub(crate) async fn serve<H: Handler>(
     tls: Option<ServerTls>,
 ) {
     let (connections, background) = (Tasks::new(), Tasks::new());
-    let state = Rc::new(State {
-        handler: RefCell::new(Rc::new(make(&background))),
-        http: builder(&limits),
-        tls: tls.map(|tls| tls.acceptor()),
-        ledger: Ledger::new(limits.held_bytes),
-        disconnected: DisconnectedCalls::new(limits.disconnected_calls, limits.disconnected_time, background.clone()),
-        limits,
-        stopping: Cell::new(false),
-        stop: Notify::new(),
-    });
+    let state = State::new(Rc::new(make(&background)), limits, tls, &background);
     while let Some(job) = jobs.recv().await {
         match job {
-            Job::Connection(socket, seat) => connections.spawn(connection(state.clone(), socket, seat)),
+            Job::Connection(socket, seat) => state.connect(&connections, socket, seat),
             Job::Replace(make) => state.replace(make, &background),
             Job::Stop => break,
         }
     }
-    state.stopping.set(true);
-    state.stop.notify_waiters();
-    let ended = async {
-        connections.drained().await;
-        background.drained().await;
-    };
-    if timeout(state.limits.grace, ended).await.is_err() {
-        tracing::warn!(connections = connections.running(), tasks = background.running(), "calls did not end in time and were aborted");
-    }
+    state.end(&connections, &background).await;
 }
 
-impl<H: Handler> State<H> {
-    fn replace(&self, make: MakeHandler<H>, background: &Tasks) {
+impl State {
+    fn new(handler: Rc<dyn AnyHandler>, limits: Limits, tls: Option<ServerTls>, background: &Tasks) -> Rc<Self> {
+        Rc::new(Self {
+            handler: RefCell::new(handler),
+            http: builder(&limits),
+            tls: tls.map(|tls| tls.acceptor()),
+            ledger: Ledger::new(limits.held_bytes),
+            disconnected: DisconnectedCalls::new(limits.disconnected_calls, limits.disconnected_time, background.clone()),
+            limits,
+            stopping: Cell::new(false),
+            stop: Notify::new(),
+        })
+    }
+
+    fn connect(self: &Rc<Self>, connections: &Tasks, socket: StdTcpStream, seat: ConnectionSlot) {
+        connections.spawn(connection(self.clone(), socket, seat));
+    }
+
+    /// Waits for what runs, within the grace of the limits.
+    async fn end(&self, connections: &Tasks, background: &Tasks) {
+        self.stopping.set(true);
+        self.stop.notify_waiters();
+        let ended = async {
+            connections.drained().await;
+            background.drained().await;
+        };
+        if timeout(self.limits.grace, ended).await.is_err() {
+            tracing::warn!(connections = connections.running(), tasks = background.running(), "calls did not end in time and were aborted");
+        }
+    }
+
+    fn replace<H: Handler>(&self, make: MakeHandler<H>, background: &Tasks) {
         match std::panic::catch_unwind(AssertUnwindSafe(|| make(background))) {
             Ok(handler) => drop(self.handler.replace(Rc::new(handler))),
             Err(_) => tracing::error!("the new app could not be loaded; still serving the old one"),
@@ -208,7 +247,7 @@ fn builder(limits: &Limits) -> http1::Builder {
     builder
 }
 
-async fn connection<H: Handler>(state: Rc<State<H>>, socket: StdTcpStream, seat: ConnectionSlot) {
+async fn connection(state: Rc<State>, socket: StdTcpStream, seat: ConnectionSlot) {
     let socket = match TcpStream::from_std(socket) {
         Ok(socket) => socket,
         Err(error) => return tracing::warn!(%error, "a connection could not be accepted"),
@@ -244,7 +283,7 @@ enum Secured {
 }
 
 /// Does the handshake. `None` where it fails, takes too long, or the isolate is told to end.
-async fn secured<H>(state: &State<H>, account: &Rc<Account>, tls: &TlsAcceptor, mut stream: Stream) -> Option<Secured> {
+async fn secured(state: &State, account: &Rc<Account>, tls: &TlsAcceptor, mut stream: Stream) -> Option<Secured> {
     // Nobody waits for an answer yet.
     if state.stopping.get() {
         return None;
@@ -286,7 +325,7 @@ async fn secured<H>(state: &State<H>, account: &Rc<Account>, tls: &TlsAcceptor, 
 }
 
 /// Answers the requests of a connection, one after another.
-async fn requests<H: Handler>(state: &Rc<State<H>>, client: &Client, stream: impl AsyncRead + AsyncWrite + Unpin + 'static) {
+async fn requests(state: &Rc<State>, client: &Client, stream: impl AsyncRead + AsyncWrite + Unpin + 'static) {
     let service = service_fn(|request| answer(state, client, request).map(Ok::<_, Infallible>));
     let mut connection = pin!(state.http.serve_connection(TokioIo::new(stream), service));
     if !state.stopping.get() {
@@ -331,7 +370,7 @@ enum Unreadable {
     Full,
 }
 
-async fn answer<H: Handler>(state: &State<H>, client: &Client, request: hyper::Request<Incoming>) -> hyper::Response<Outgoing> {
+async fn answer(state: &State, client: &Client, request: hyper::Request<Incoming>) -> hyper::Response<Outgoing> {
     let handler = state.handler.borrow().clone();
     let unread = &*client.unread;
     if client.speaks_plain {
@@ -371,7 +410,7 @@ async fn answer<H: Handler>(state: &State<H>, client: &Client, request: hyper::R
         checks_host: state.limits.checks_host,
         is_tls: client.is_tls,
     };
-    let outcome = PendingCall { call: Some(handled(handler, request, hold)), cancel, state, client }.await;
+    let outcome = PendingCall { call: Some(handler.handled(request, hold)), cancel, state, client }.await;
     let mut response = match outcome {
         Ok(response) => into_hyper(response, client, &state.disconnected).unwrap_or_else(|| {
             tracing::warn!("an answer is omitted: the connections hold too much unread data");
@@ -387,17 +426,6 @@ async fn answer<H: Handler>(state: &State<H>, client: &Client, request: hyper::R
 }
 
 type HandledCall = Pin<Box<dyn Future<Output = thread::Result<Response>>>>;
-
-/// The handler at work. A call is large in memory, and hyper moves its own future several times: so
-/// this is no part of an `async fn`.
-fn handled<H: Handler>(handler: Rc<H>, request: Request, hold: Option<Hold>) -> HandledCall {
-    let call = async move {
-        // The memory of the body counts until the call is over.
-        let _hold = hold;
-        handler.handle(request).await
-    };
-    Box::pin(AssertUnwindSafe(call).catch_unwind())
-}
 
 /// The longest record of TLS, encrypted and decrypted, in bytes.
 const RECORD_BYTES: usize = 34 << 10;
@@ -500,14 +528,14 @@ fn json(number: u16, body: &str) -> hyper::Response<Outgoing> {
 
 /// A call on its way. Dropped before its end, because its client disconnected, it is cancelled and
 /// ends without a connection.
-struct PendingCall<'a, H> {
+struct PendingCall<'a> {
     call: Option<HandledCall>,
     cancel: Cancel,
-    state: &'a State<H>,
+    state: &'a State,
     client: &'a Client,
 }
 
-impl<H> Future for PendingCall<'_, H> {
+impl Future for PendingCall<'_> {
     type Output = thread::Result<Response>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -518,7 +546,7 @@ impl<H> Future for PendingCall<'_, H> {
     }
 }
 
-impl<H> Drop for PendingCall<'_, H> {
+impl Drop for PendingCall<'_> {
     fn drop(&mut self) {
         if let Some(call) = self.call.take() {
             self.cancel.trip();

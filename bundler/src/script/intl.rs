@@ -4,7 +4,7 @@
 //! the app gets one more script, which is evaluated first: polyfills with the data of the app's
 //! locales and the time zones (`scripts/node-modules` makes them).
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::Range, sync::LazyLock};
 
 use oxc::{
     ast::ast::{Argument, CallExpression, Expression, IdentifierReference, NewExpression, Program, StaticMemberExpression},
@@ -18,12 +18,18 @@ use super::{
     node,
 };
 
-/// The locales that an app can list, and the data of each.
-const LOCALES: &[(&str, &[u8])] = &include!("../../node/intl/table.rs");
-const BASE: &[u8] = include_bytes!("../../node/intl/base.js.gz");
-const ORDER: &[u8] = include_bytes!("../../node/intl/order.js.gz");
-const SEGMENTER: &[u8] = include_bytes!("../../node/intl/segmenter.js.gz");
-const ZONES: &[u8] = include_bytes!("../../node/intl/zones.js.gz");
+/// Which of [`TEXTS`] each text is.
+struct Texts {
+    base: Range<usize>,
+    order: Range<usize>,
+    segmenter: Range<usize>,
+    /// The locales that an app can list, and the data of each.
+    locales: &'static [(&'static str, Range<usize>)],
+    zones: Range<usize>,
+}
+
+const PLACES: Texts = include!("../../node/intl/table.rs");
+static TEXTS: LazyLock<String> = LazyLock::new(|| node::unpacked(include_bytes!("../../node/intl/texts.br"), PLACES.zones.end));
 
 /// What of `Intl` scripts do not have.
 const ABSENT: [&str; 2] = ["DisplayNames", "DurationFormat"];
@@ -60,7 +66,7 @@ pub(super) struct Use {
 
 /// The names of the locales that an app can list.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    LOCALES.iter().map(|(name, _)| *name)
+    PLACES.locales.iter().map(|(name, _)| *name)
 }
 
 /// The locale with the data for another: `de` for `de-DE`, `zh-Hant` for `zh-TW`.
@@ -89,22 +95,22 @@ pub(crate) fn is_ordered(tag: &str) -> bool {
 
 /// The program of the script.
 pub(crate) fn program(locales: &[&str], parts: &BTreeSet<Part>) -> String {
-    let data = |locale: &str| LOCALES.iter().find(|(name, _)| *name == locale).map(|(_, data)| *data);
+    let data = |locale: &str| PLACES.locales.iter().find(|(name, _)| *name == locale).map(|(_, data)| data.clone());
     let has_formats = parts.iter().any(|part| *part != Part::Order);
     let mut texts = Vec::new();
     if has_formats {
-        texts.extend([BASE, ZONES]);
+        texts.extend([PLACES.base, PLACES.zones]);
     }
     // Who has `Intl` may look for all of it.
-    texts.push(ORDER);
+    texts.push(PLACES.order);
     if parts.contains(&Part::Segments) {
-        texts.push(SEGMENTER);
+        texts.push(PLACES.segmenter);
     }
     if has_formats {
         // The last one is that of whoever names none: the first of the list.
         texts.extend(locales.iter().rev().filter_map(|locale| data(locale)));
     }
-    let text: String = texts.into_iter().map(node::unpacked).collect();
+    let text: String = texts.into_iter().filter_map(|place| TEXTS.get(place)).collect();
     // What most calls ask for is compared once, when the app is loaded.
     let first = if has_formats { "new Date(0).toLocaleString();new Date(0).toLocaleDateString();\n" } else { "" };
     format!("(function () {{\n{text}{first}return {{ __proto__: null }};\n}})\n")

@@ -1,7 +1,7 @@
 //! The modules of Node: those that are pure come from packages (`scripts/node-modules` makes them),
 //! of the others a package gets functions that say so when they are called.
 
-use std::io::Read as _;
+use std::{ops::Range, sync::LazyLock};
 
 /// A module of Node.
 #[derive(Debug)]
@@ -14,10 +14,15 @@ pub(super) struct Builtin {
     pub(super) is_given: bool,
     /// The names of functions of it that fail when they are called.
     pub(super) absent: &'static [&'static str],
-    packed: &'static [u8],
+    /// Which of [`TEXTS`] it is.
+    text: Range<usize>,
 }
 
 const BUILTINS: &[Builtin] = &include!("../../node/modules/table.rs");
+
+/// The texts of all of them.
+static TEXTS: LazyLock<String> =
+    LazyLock::new(|| unpacked(include_bytes!("../../node/modules/texts.br"), BUILTINS.last().map_or(0, |builtin| builtin.text.end)));
 
 /// What a specifier of a module of Node begins with, and the path of one.
 pub(super) const PREFIX: &str = "node:";
@@ -54,16 +59,17 @@ pub(super) fn remedy(name: &str) -> &'static str {
 impl Builtin {
     /// Its text as a module of ECMAScript. Each request in it is for another module of Node.
     pub(super) fn text(&self) -> String {
-        unpacked(self.packed).replace("\"$HELP\"", &serde_json::Value::from(remedy(self.name)).to_string())
+        let text = TEXTS.get(self.text.clone()).unwrap_or_default();
+        text.replace("\"$HELP\"", &serde_json::Value::from(remedy(self.name)).to_string())
     }
 }
 
-/// A text of `bundler/node` that is part of this program.
-pub(super) fn unpacked(packed: &[u8]) -> String {
-    let mut text = String::new();
+/// The texts of a folder of `bundler/node`, which are so many bytes.
+pub(super) fn unpacked(packed: &[u8], bytes: usize) -> String {
+    let mut texts = vec![0; bytes];
+    brotli_decompressor::brotli_decode(packed, &mut texts);
     // A test reads each of them.
-    let _ = flate2::read::GzDecoder::new(packed).read_to_string(&mut text);
-    text
+    String::from_utf8(texts).unwrap_or_default()
 }
 
 /// The import of globals of Node, as one line without its end.

@@ -5,7 +5,7 @@
 use millrace_catalogue as catalogue;
 use millrace_core::{
     ErrorKind, Result,
-    ports::{BoundTransaction, CALL_RECORDS, CallRecord, Query},
+    ports::{BoundTransaction, CALL_RECORDS, CallRecord, LocalFuture, Query},
     value::{Rows, Value},
 };
 
@@ -116,9 +116,11 @@ fn values(statement: &RecordStatement, record: CallRecord<'_>) -> Vec<Value> {
 }
 
 impl OwnStatements for &D1 {
-    async fn run_own(&mut self, own: Statement<'_>, query: &Query<'_>) -> Result<Rows, StatementFailure> {
-        let prepared = Prepared::of(own.text, own.values, self.transport.takes_bytes()).map_err(StatementFailure::last)?;
-        self.transport.send(&prepared, query).await?.into_rows(&prepared)
+    fn run_own<'a>(&'a mut self, own: Statement<'a>, query: &'a Query<'a>) -> LocalFuture<'a, Result<Rows, StatementFailure>> {
+        Box::pin(async move {
+            let prepared = Prepared::of(own.text, own.values, self.transport.takes_bytes()).map_err(StatementFailure::last)?;
+            self.transport.send(&prepared, query).await?.into_rows(&prepared)
+        })
     }
 }
 

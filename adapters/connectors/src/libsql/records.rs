@@ -9,7 +9,7 @@ use millrace_catalogue::LIBSQL;
 use millrace_core::{
     Result,
     app::Access,
-    ports::{CallRecord, Command, Query, RecordedWrite},
+    ports::{CallRecord, Command, LocalFuture, Query, RecordedWrite},
     value::{Rows, Value},
 };
 
@@ -102,9 +102,11 @@ pub(super) fn begun(reply: &mut BatchReply) -> Result<Begun, StatementFailure> {
 }
 
 impl OwnStatements for &Libsql {
-    async fn run_own(&mut self, own: Statement<'_>, query: &Query<'_>) -> Result<Rows, StatementFailure> {
-        let steps = [Step { condition: None, text: own.text, values: own.values }];
-        self.batch(query, None, &steps, true).await?.take(0)?.ok_or_else(|| StatementFailure::unknown(hrana::absent()))
+    fn run_own<'a>(&'a mut self, own: Statement<'a>, query: &'a Query<'a>) -> LocalFuture<'a, Result<Rows, StatementFailure>> {
+        Box::pin(async move {
+            let steps = [Step { condition: None, text: own.text, values: own.values }];
+            self.batch(query, None, &steps, true).await?.take(0)?.ok_or_else(|| StatementFailure::unknown(hrana::absent()))
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use std::{cell::Cell, rc::Rc};
 
 use millrace_catalogue::MYSQL;
 use millrace_core::{
-    ports::{Clock, Dialer, Query, WaitUntil},
+    ports::{Clock, Dialer, LocalFuture, Query, WaitUntil},
     value::{Rows, Value},
 };
 
@@ -90,8 +90,8 @@ impl<'a> Watched<'a> {
 }
 
 impl OwnStatements for Watched<'_> {
-    async fn run_own(&mut self, own: Statement<'_>, query: &Query<'_>) -> Result<Rows, StatementFailure> {
-        self.session.run(own.text, own.values, query, Transaction::Implied, self.limit_ms).await
+    fn run_own<'a>(&'a mut self, own: Statement<'a>, query: &'a Query<'a>) -> LocalFuture<'a, Result<Rows, StatementFailure>> {
+        Box::pin(async move { self.session.run(own.text, own.values, query, Transaction::Implied, self.limit_ms).await })
     }
 }
 

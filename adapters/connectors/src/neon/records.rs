@@ -3,7 +3,7 @@
 
 use millrace_core::{
     Result,
-    ports::{CALL_RECORDS, CallRecord, Query},
+    ports::{CALL_RECORDS, CallRecord, LocalFuture, Query},
     value::{Rows, Value},
 };
 use millrace_languages::call_records::neon::{KEEP, PROBE, PUT};
@@ -63,14 +63,16 @@ impl Neon {
 
 impl OwnStatements for &Neon {
     /// The failure means something about the table only where PostgreSQL said it of the statement.
-    async fn run_own(&mut self, own: Statement<'_>, query: &Query<'_>) -> Result<Rows, StatementFailure> {
-        let steps = vec![self.deadline(query, None)?, Step::own(own.text, own.values)];
-        match self.batch(query, steps).await {
-            Ok(rows) => Ok(rows),
-            Err(refusal) if refusal.said.is_none() => Err(refusal.failure),
-            // The settings of the connection stand before it, too.
-            Err(refusal) => Err(self.blame_settings(&Query { session: &[], ..query.clone() }, refusal).await),
-        }
+    fn run_own<'a>(&'a mut self, own: Statement<'a>, query: &'a Query<'a>) -> LocalFuture<'a, Result<Rows, StatementFailure>> {
+        Box::pin(async move {
+            let steps = vec![self.deadline(query, None)?, Step::own(own.text, own.values)];
+            match self.batch(query, steps).await {
+                Ok(rows) => Ok(rows),
+                Err(refusal) if refusal.said.is_none() => Err(refusal.failure),
+                // The settings of the connection stand before it, too.
+                Err(refusal) => Err(self.blame_settings(&Query { session: &[], ..query.clone() }, refusal).await),
+            }
+        })
     }
 }
 

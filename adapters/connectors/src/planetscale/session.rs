@@ -7,7 +7,7 @@ use millrace_catalogue::PLANETSCALE;
 use millrace_core::{
     Error, ErrorKind, Json,
     headers::Headers,
-    ports::{Clock, HttpClient, HttpRequest, Query, WaitUntil},
+    ports::{Clock, HttpClient, HttpRequest, LocalFuture, Query, WaitUntil},
     value::Rows,
 };
 
@@ -145,8 +145,8 @@ impl Session {
 }
 
 impl OwnStatements for Session {
-    async fn run_own(&mut self, own: Statement<'_>, query: &Query<'_>) -> Result<Rows, StatementFailure> {
-        self.statement(own, query, Transaction::Implied).await
+    fn run_own<'a>(&'a mut self, own: Statement<'a>, query: &'a Query<'a>) -> LocalFuture<'a, Result<Rows, StatementFailure>> {
+        Box::pin(async move { self.statement(own, query, Transaction::Implied).await })
     }
 }
 

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use millrace_catalogue::POSTGRES;
 use millrace_core::{
     app::Access,
-    ports::{Clock, Query},
+    ports::{Clock, LocalFuture, Query},
     value::{Rows, Value},
 };
 
@@ -36,9 +36,11 @@ pub(super) struct Work<'a> {
 }
 
 impl OwnStatements for Work<'_> {
-    async fn run_own(&mut self, own: Statement<'_>, query: &Query<'_>) -> Result<Rows, StatementFailure> {
-        let batch = Batch::of(own.text, own.values, Transaction::Implied, query).map_err(StatementFailure::last)?;
-        self.session.run(&batch, query, self.lists.left_ms(query)).await
+    fn run_own<'a>(&'a mut self, own: Statement<'a>, query: &'a Query<'a>) -> LocalFuture<'a, Result<Rows, StatementFailure>> {
+        Box::pin(async move {
+            let batch = Batch::of(own.text, own.values, Transaction::Implied, query).map_err(StatementFailure::last)?;
+            self.session.run(&batch, query, self.lists.left_ms(query)).await
+        })
     }
 }
 

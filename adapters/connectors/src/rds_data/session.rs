@@ -5,7 +5,7 @@ use std::rc::Rc;
 use millrace_catalogue::RDS_DATA;
 use millrace_core::{
     ErrorKind, Json,
-    ports::{Clock, Query},
+    ports::{Clock, LocalFuture, Query},
     value::{Rows, Value},
 };
 
@@ -113,19 +113,21 @@ impl<'a> Session<'a> {
 }
 
 impl OwnStatements for Session<'_> {
-    async fn run_own(&mut self, own: shared::Statement<'_>, query: &Query<'_>) -> Result<Rows, StatementFailure> {
-        self.open = Some(self.rds.begin(query, &Holds::default()).await?);
-        self.begin = Begin::default();
-        match self.own_rows(query, own.text, own.values).await {
-            Ok(rows) => {
-                self.end(query).await?;
-                Ok(rows)
+    fn run_own<'a>(&'a mut self, own: shared::Statement<'a>, query: &'a Query<'a>) -> LocalFuture<'a, Result<Rows, StatementFailure>> {
+        Box::pin(async move {
+            self.open = Some(self.rds.begin(query, &Holds::default()).await?);
+            self.begin = Begin::default();
+            match self.own_rows(query, own.text, own.values).await {
+                Ok(rows) => {
+                    self.end(query).await?;
+                    Ok(rows)
+                }
+                Err(failure) => {
+                    shared::Session::roll_back(self).await;
+                    Err(failure)
+                }
             }
-            Err(failure) => {
-                shared::Session::roll_back(self).await;
-                Err(failure)
-            }
-        }
+        })
     }
 }
 

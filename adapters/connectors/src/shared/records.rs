@@ -18,7 +18,7 @@ use millrace_core::{
 };
 
 #[cfg(any(feature = "databases", feature = "sqlite"))]
-use super::{Begin, Execution, FailedEnd, Session, soon, transaction, within};
+use super::{AnySession, Begin, Execution, FailedEnd, soon, transaction, within};
 use super::{OwnStatements, Statement, StatementFailure};
 
 /// The largest result that a record keeps, in bytes: what every database takes as one value, and as
@@ -175,7 +175,7 @@ impl Records {
 ///
 /// # Errors
 /// As [`create`].
-pub(crate) async fn prepare(database: &mut impl OwnStatements, records: &Records, query: &Query<'_>) -> Result<(), StatementFailure> {
+pub(crate) async fn prepare(database: &mut dyn OwnStatements, records: &Records, query: &Query<'_>) -> Result<(), StatementFailure> {
     match ask(database, &records.probe, query, NO_RECORD).await {
         Err(failure) if (records.is_missing)(&failure.error) => create(database, records, query).await,
         outcome => outcome.map(drop).map_err(|failure| records.blame(failure)),
@@ -187,7 +187,7 @@ pub(crate) async fn prepare(database: &mut impl OwnStatements, records: &Records
 /// # Errors
 /// What the server said.
 pub(crate) async fn ask(
-    database: &mut impl OwnStatements,
+    database: &mut dyn OwnStatements,
     question: &RecordStatement,
     query: &Query<'_>,
     record: CallRecord<'_>,
@@ -200,7 +200,7 @@ pub(crate) async fn ask(
 ///
 /// # Errors
 /// What the server said; nothing of it is the author's.
-pub(crate) async fn create(database: &mut impl OwnStatements, records: &Records, query: &Query<'_>) -> Result<(), StatementFailure> {
+pub(crate) async fn create(database: &mut dyn OwnStatements, records: &Records, query: &Query<'_>) -> Result<(), StatementFailure> {
     for text in records.makes {
         match database.run_own(Statement { text, values: &[] }, &for_record(query)).await {
             Err(failure) if (records.is_made_by_another)(&failure.error) => {}
@@ -227,7 +227,7 @@ enum Place {
 /// What the server said, and what that means for another attempt.
 #[cfg(any(feature = "databases", feature = "sqlite"))]
 pub(crate) async fn write_once(
-    session: &mut impl Session,
+    session: &mut dyn AnySession,
     records: &Records,
     query: &Query<'_>,
     record: CallRecord<'_>,
@@ -267,7 +267,7 @@ pub(crate) async fn write_once(
 /// time does it for both. The call is done by then, and waits for it only about as long as for the
 /// write; cut off, the connection is not used again.
 #[cfg(any(feature = "databases", feature = "sqlite"))]
-async fn sweep(session: &mut impl Session, records: &Records, query: &Query<'_>, record: CallRecord<'_>, began_ms: u64) {
+async fn sweep(session: &mut dyn AnySession, records: &Records, query: &Query<'_>, record: CallRecord<'_>, began_ms: u64) {
     let clock = session.clock();
     let most_ms = clock.now_ms().saturating_sub(began_ms).clamp(LEAST_SWEEP_MS, MOST_SWEEP_MS);
     let values = records.sweep.values(record, &Value::Null);
@@ -277,7 +277,12 @@ async fn sweep(session: &mut impl Session, records: &Records, query: &Query<'_>,
 
 /// Begins the transaction and puts the record.
 #[cfg(any(feature = "databases", feature = "sqlite"))]
-async fn put(session: &mut impl Session, records: &Records, query: &Query<'_>, record: CallRecord<'_>) -> Result<Place, StatementFailure> {
+async fn put(
+    session: &mut dyn AnySession,
+    records: &Records,
+    query: &Query<'_>,
+    record: CallRecord<'_>,
+) -> Result<Place, StatementFailure> {
     let left_ms = query.deadline_ms.saturating_sub(session.clock().now_ms());
     let begin = Begin { wait_ms: Some((records.wait_ms)(left_ms)), ..Begin::default() };
     let values: Vec<_> = records.puts.iter().map(|put| put.values(record, &Value::Null)).collect();
@@ -307,7 +312,12 @@ async fn put(session: &mut impl Session, records: &Records, query: &Query<'_>, r
 
 /// Runs the author's command, and stores what it returned.
 #[cfg(any(feature = "databases", feature = "sqlite"))]
-async fn write(session: &mut impl Session, records: &Records, query: &Query<'_>, record: CallRecord<'_>) -> Result<Rows, StatementFailure> {
+async fn write(
+    session: &mut dyn AnySession,
+    records: &Records,
+    query: &Query<'_>,
+    record: CallRecord<'_>,
+) -> Result<Rows, StatementFailure> {
     use millrace_core::ports::Command;
 
     let rows = match query.command {

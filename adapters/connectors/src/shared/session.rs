@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use millrace_core::{
-    ports::{Clock, Query},
+    ports::{Clock, LocalFuture, Query},
     value::Rows,
 };
 
@@ -80,6 +80,99 @@ pub(crate) trait Session: OwnStatements {
     async fn undo(&mut self, failure: StatementFailure) -> StatementFailure {
         self.roll_back().await;
         failure
+    }
+}
+
+/// A [`Session`] of any driver, for what is done in all of them alike: it is compiled once, and not
+/// for each driver.
+pub(crate) trait AnySession: OwnStatements {
+    /// As [`Session::UNDOES_ALL`].
+    fn undoes_all(&self) -> bool;
+
+    /// As [`Session::asks_for_inserted`].
+    fn asks_for_inserted(&self, text: &str) -> bool;
+
+    /// As [`Session::clock`].
+    fn clock(&self) -> Rc<dyn Clock>;
+
+    /// As [`Session::begin`].
+    fn begin<'a>(
+        &'a mut self,
+        begin: Begin,
+        own: &'a [Statement<'a>],
+        query: &'a Query<'a>,
+    ) -> LocalFuture<'a, Result<Rows, StatementFailure>>;
+
+    /// As [`Session::has_begun`].
+    fn has_begun(&self) -> bool;
+
+    /// As [`Session::forget_inserted`].
+    fn forget_inserted(&mut self) -> LocalFuture<'_, Result<(), StatementFailure>>;
+
+    /// As [`Session::step`].
+    fn step<'a>(&'a mut self, query: &'a Query<'a>, is_first: bool) -> LocalFuture<'a, Result<Rows, StatementFailure>>;
+
+    /// As [`Session::own_step`].
+    fn own_step<'a>(&'a mut self, own: Statement<'a>, query: &'a Query<'a>) -> LocalFuture<'a, Result<Rows, StatementFailure>>;
+
+    /// As [`Session::commit`].
+    fn commit<'a>(&'a mut self, own: &'a [Statement<'a>], query: &'a Query<'a>) -> LocalFuture<'a, Result<(), FailedEnd>>;
+
+    /// As [`Session::roll_back`].
+    fn roll_back(&mut self) -> LocalFuture<'_, ()>;
+
+    /// As [`Session::undo`].
+    fn undo(&mut self, failure: StatementFailure) -> LocalFuture<'_, StatementFailure>;
+}
+
+impl<S: Session> AnySession for S {
+    fn undoes_all(&self) -> bool {
+        S::UNDOES_ALL
+    }
+
+    fn asks_for_inserted(&self, text: &str) -> bool {
+        S::asks_for_inserted(text)
+    }
+
+    fn clock(&self) -> Rc<dyn Clock> {
+        Session::clock(self)
+    }
+
+    fn begin<'a>(
+        &'a mut self,
+        begin: Begin,
+        own: &'a [Statement<'a>],
+        query: &'a Query<'a>,
+    ) -> LocalFuture<'a, Result<Rows, StatementFailure>> {
+        Box::pin(Session::begin(self, begin, own, query))
+    }
+
+    fn has_begun(&self) -> bool {
+        Session::has_begun(self)
+    }
+
+    fn forget_inserted(&mut self) -> LocalFuture<'_, Result<(), StatementFailure>> {
+        Box::pin(Session::forget_inserted(self))
+    }
+
+    fn step<'a>(&'a mut self, query: &'a Query<'a>, is_first: bool) -> LocalFuture<'a, Result<Rows, StatementFailure>> {
+        Box::pin(Session::step(self, query, is_first))
+    }
+
+    fn own_step<'a>(&'a mut self, own: Statement<'a>, query: &'a Query<'a>) -> LocalFuture<'a, Result<Rows, StatementFailure>> {
+        Box::pin(Session::own_step(self, own, query))
+    }
+
+    fn commit<'a>(&'a mut self, own: &'a [Statement<'a>], query: &'a Query<'a>) -> LocalFuture<'a, Result<(), FailedEnd>> {
+        Box::pin(Session::commit(self, own, query))
+    }
+
+    fn roll_back(&mut self) -> LocalFuture<'_, ()> {
+        Box::pin(Session::roll_back(self))
+    }
+
+    fn undo(&mut self, failure: StatementFailure) -> LocalFuture<'_, StatementFailure> {
+        Box::pin(Session::undo(self, failure))
     }
 }
 

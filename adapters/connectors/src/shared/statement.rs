@@ -1,7 +1,7 @@
 //! A statement of a driver's own, or of an app's author.
 
 use millrace_core::{
-    ports::Query,
+    ports::{LocalFuture, Query},
     value::{Rows, Value},
 };
 
@@ -32,5 +32,5 @@ pub(crate) trait OwnStatements {
     ///
     /// # Errors
     /// What the server said, and what that means for another attempt.
-    async fn run_own(&mut self, own: Statement<'_>, query: &Query<'_>) -> Result<Rows, StatementFailure>;
+    fn run_own<'a>(&'a mut self, own: Statement<'a>, query: &'a Query<'a>) -> LocalFuture<'a, Result<Rows, StatementFailure>>;
 }

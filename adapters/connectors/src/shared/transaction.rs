@@ -8,7 +8,7 @@ use millrace_core::{
     value::Rows,
 };
 
-use super::{Begin, FailedEnd, Session, StatementFailure};
+use super::{AnySession, Begin, FailedEnd, StatementFailure};
 
 /// Begins a transaction, runs the steps and commits it.
 ///
@@ -16,8 +16,8 @@ use super::{Begin, FailedEnd, Session, StatementFailure};
 /// What the server said, and what that means for another attempt. Where a server may keep what was
 /// done, a connection that breaks after a step that writes leaves it open whether something took
 /// effect.
-pub(crate) async fn run<S: Session>(
-    session: &mut S,
+pub(crate) async fn run(
+    session: &mut dyn AnySession,
     steps: &BoundTransaction<'_>,
     query: &Query<'_>,
     is_read_only: bool,
@@ -26,7 +26,8 @@ pub(crate) async fn run<S: Session>(
     if let Err(failure) = session.begin(begin, &[], query).await {
         return Err(session.undo(failure.before_the_end()).await);
     }
-    let rows = match run_steps(session, steps, query, S::UNDOES_ALL).await {
+    let is_undone = session.undoes_all();
+    let rows = match run_steps(session, steps, query, is_undone).await {
         Ok(rows) => rows,
         Err(failure) => return Err(session.undo(failure).await),
     };
@@ -43,13 +44,13 @@ pub(crate) async fn run<S: Session>(
 ///
 /// # Errors
 /// As [`run`]. The transaction is to be rolled back then.
-pub(crate) async fn run_steps<S: Session>(
-    session: &mut S,
+pub(crate) async fn run_steps(
+    session: &mut dyn AnySession,
     steps: &BoundTransaction<'_>,
     query: &Query<'_>,
     is_undone: bool,
 ) -> Result<Rows, StatementFailure> {
-    if steps.steps.iter().any(|step| S::asks_for_inserted(&step.text)) {
+    if steps.steps.iter().any(|step| session.asks_for_inserted(&step.text)) {
         // What it says then is of a step before, and not of another call.
         session.forget_inserted().await.map_err(StatementFailure::before_the_end)?;
     }

@@ -10,7 +10,7 @@ use std::{
 
 use millrace_core::{
     Error, ErrorKind, Result,
-    ports::{Clock, Command, Query},
+    ports::{Clock, Command, LocalFuture, Query},
     value::Rows,
 };
 
@@ -45,9 +45,11 @@ pub(super) fn outcome<T>(work: impl Future<Output = Result<T, StatementFailure>>
 }
 
 impl OwnStatements for Work<'_> {
-    async fn run_own(&mut self, own: Statement<'_>, query: &Query<'_>) -> Result<Rows, StatementFailure> {
-        let command = Command::Statement { text: own.text, values: own.values };
-        self.session.run_own(&Query { command, ..query.clone() }).map_err(StatementFailure::last)
+    fn run_own<'a>(&'a mut self, own: Statement<'a>, query: &'a Query<'a>) -> LocalFuture<'a, Result<Rows, StatementFailure>> {
+        Box::pin(async move {
+            let command = Command::Statement { text: own.text, values: own.values };
+            self.session.run_own(&Query { command, ..query.clone() }).map_err(StatementFailure::last)
+        })
     }
 }
 
