@@ -108,6 +108,8 @@ pub struct Report {
     /// The tools that have a statement, by name: what `millrace check --connect` asks their
     /// databases about.
     pub statements: Vec<ToolStatement>,
+    /// The file of each tool, by the tool's name: `app/tools/x/config.yaml`.
+    pub tool_files: BTreeMap<String, String>,
     /// Where the statements of each tool stand, in order, by the tool's name:
     /// `app/tools/x/config.yaml:3:12`.
     pub places: BTreeMap<String, Vec<String>>,
@@ -199,6 +201,7 @@ fn bundle_with(folder: &Path, options: &Options, loader: Option<&dyn ScriptLoade
             tenants,
             lock,
             statements,
+            tool_files: BTreeMap::new(),
             places,
             scripted,
             sizes: None,
@@ -220,6 +223,7 @@ fn bundle_with(folder: &Path, options: &Options, loader: Option<&dyn ScriptLoade
         tenants: compiler.tenants,
         lock: compiler.lock,
         statements,
+        tool_files: compiler.tool_files,
         places: compiler.places,
         scripted: compiler.scripted,
         sizes: compiler.sizes,

@@ -12,7 +12,6 @@ use crate::{
     names::{all_of, meant},
     script::{self, AppPart},
     source::Source,
-    tree::stem,
     yaml::{Document, Node},
 };
 
@@ -169,12 +168,4 @@ fn reference_like(reference: &str, name: &str) -> String {
         Some((folder, _)) => format!("{folder}/{name}"),
         None => name.to_owned(),
     }
-}
-
-/// The script of a folder that plays a part by its name: one with the very stem first, else the
-/// first whose name `fits`.
-pub(crate) fn by_convention<'a>(names: &'a [String], exact: &str, fits: impl Fn(&str) -> bool) -> Option<&'a str> {
-    let mut scripts = names.iter().filter(|name| is_script(name));
-    let same = scripts.clone().find(|name| stem(name).eq_ignore_ascii_case(exact));
-    same.or_else(|| scripts.find(|name| fits(&stem(name).to_ascii_lowercase()))).map(String::as_str)
 }

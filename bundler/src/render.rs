@@ -105,6 +105,10 @@ fn summary(diagnostics: &[Diagnostic]) -> String {
 }
 
 fn read(folder: &Path, file: &Path) -> Option<Source> {
+    // Its lines are secrets.
+    if file == Path::new(".env") {
+        return None;
+    }
     let path = folder.join(file);
     let small = fs::metadata(&path).is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_YAML);
     let text = small.then(|| fs::read_to_string(&path).ok()).flatten()?;

@@ -13,6 +13,7 @@ use crate::{
     guard::{CONCURRENCY, LimitBlock, RATE},
     middleware::{self, MIDDLEWARE, MiddlewareBlock},
     scope::ToolScope,
+    source::Source,
     tree::{is_yaml, parent, stem},
     yaml::{Data, Document, Node},
 };
@@ -261,8 +262,13 @@ impl Folders {
     pub(crate) fn read(compiler: &mut Compiler<'_>, files: &[crate::tree::Item]) -> Self {
         let mut folders = Self::default();
         for file in files.iter().filter(|file| is_yaml(&file.name) && stem(&file.name).eq_ignore_ascii_case("_folder")) {
-            let Some(document) = compiler.document(&file.path, &FOLDER) else { continue };
             let folder = parent(&file.path);
+            if folders.0.contains_key(folder) {
+                let source = Source::new(file.path.as_str(), "");
+                compiler.findings.error(&source, 0..0, "the folder has two files of its settings", "Keep one `_folder.yaml`.");
+                continue;
+            }
+            let Some(document) = compiler.document(&file.path, &FOLDER) else { continue };
             let outer = folders.of(folder).cloned().unwrap_or_default();
             let root = document.root.clone();
             let auth = root.at("auth").map(|node| Located::at(compiler.auth(&document, node), &document, node));

@@ -27,6 +27,7 @@ use crate::{
 
 mod beside;
 mod cache;
+mod convention;
 mod draft;
 mod execute;
 mod hidden;

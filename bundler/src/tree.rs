@@ -170,6 +170,11 @@ impl Tree {
         Some(segments.join("/"))
     }
 
+    /// Whether a file was read, or is one that someone else read.
+    pub(crate) fn has_seen(&self, path: &str) -> bool {
+        self.seen.contains(&self.folder.join(path))
+    }
+
     /// Notes files that someone else read.
     pub(crate) fn saw(&mut self, files: impl IntoIterator<Item = PathBuf>) {
         for file in files {

@@ -19,6 +19,8 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
 use crate::{Problem, findings::Findings, source::Source};
 
 mod locate;
+pub(crate) mod slip;
+mod tabs;
 
 /// The most levels of a file.
 pub(crate) const MAX_DEPTH: usize = 64;
@@ -271,14 +273,16 @@ impl<'a> Builder<'a> {
     }
 
     fn run(mut self) -> Option<Node> {
-        let mut parser = Parser::new_from_str(&self.source.text);
+        let text = tabs::spaced(&self.source.text);
+        let mut parser = Parser::new_from_str(&text);
         let mut documents = 0;
         while let Some(next) = parser.next_event() {
             let (event, span) = match next {
                 Ok(next) => next,
                 Err(error) => {
                     let at = self.byte(error.marker().index());
-                    let help = if error.info().contains("tab") { "Indent with spaces." } else { "" };
+                    let help = slip::remedy(&self.source.text, at);
+                    let help = if help.is_empty() && error.info().contains("tab") { "Indent with spaces.".to_owned() } else { help };
                     self.findings.error(self.source, at..at, format!("this is not YAML: {}", error.info()), help);
                     return None;
                 }
@@ -413,7 +417,12 @@ impl<'a> Builder<'a> {
     /// Whether there is a tag that YAML does not define; says so.
     fn own_tag(&mut self, tag: Option<&Tag>, range: &Range<usize>) -> bool {
         let Some(tag) = tag.filter(|tag| !tag.is_yaml_core_schema()) else { return false };
-        self.findings.error(self.source, range.clone(), format!("the tag `{tag}` means nothing here"), "Remove the tag.");
+        self.findings.error(
+            self.source,
+            range.clone(),
+            format!("the tag `{tag}` means nothing here"),
+            "Remove the tag, or put the text in quotes.",
+        );
         true
     }
 

@@ -97,13 +97,13 @@ fn answers_are_as_long_as_clients_show() {
 #[test]
 fn the_schema_of_a_result_has_the_presenters_words() {
     let rows = ("app/tools/t/config.yaml", "description: x\nuse: main\nstatement: SELECT 1 AS a\nreturns: part\n");
-    let handler = ("app/tools/t/config.yaml", "description: x\nhandler: ./handler.ts\nreturns: { use: part, limit: 5 }\n");
+    let handler = ("app/tools/t/config.yaml", "description: x\nhandler: ../../handler.ts\nreturns: { use: part, limit: 5 }\n");
     for (tool, place) in [(rows, ""), (handler, "/properties/result")] {
         let files = [
             ("millrace.yaml", "name: shop"),
             ("app/adapters/main.yaml", "connector: sqlite\nconnection_string: x.db"),
             ("app/presenters/part.yaml", "description: Parts, by number\nschema: { a: { type: int } }\n"),
-            ("app/tools/t/handler.ts", "export default () => [];\n"),
+            ("app/handler.ts", "export default () => [];\n"),
             tool,
         ];
         let app = build(&files).app.unwrap();

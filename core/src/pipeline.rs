@@ -171,7 +171,21 @@ impl Pipeline {
         rehearsal::look_up(self, adapter, text, values).await.map_err(|error| self.secrets.strike_error(error))
     }
 
-    /// Checks that an adapter's database answers, or the first one of several; for `/readyz`.
+    /// Whether an adapter's database answers, or the first one of several, or has answered within
+    /// the last second; for `/readyz`.
+    ///
+    /// # Errors
+    /// The kinds of the errors of [`ping`](Self::ping).
+    pub(crate) async fn is_ready(&self, adapter: usize) -> Result<(), crate::ErrorKind> {
+        self.pings.answer(adapter, &*self.ports.clock, self.ping(adapter)).await
+    }
+
+    /// Whether these header fields have a key that the app takes from callers of a tool.
+    pub(crate) fn knows_key(&self, headers: &crate::headers::Headers) -> bool {
+        authenticate::knows_key(self, headers)
+    }
+
+    /// Checks that an adapter's database answers, or the first one of several.
     ///
     /// # Errors
     /// [`Configuration`](crate::ErrorKind::Configuration) for an adapter that the app does not have

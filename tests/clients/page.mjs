@@ -377,6 +377,16 @@ const scenarios = {
     writeFileSync(join(argument, "app/tools/brand-new/config.yaml"), "description: New.\nhandler: ./handler.ts\n");
     await page.until("[...document.querySelectorAll('#lists button .mono')].some((one) => one.textContent === 'brand-new')");
     assert.equal(await count("#detail .answer"), 1);
+    // What is wrong with a change is shown until it is mended.
+    const brandNew = join(argument, "app/tools/brand-new/config.yaml");
+    writeFileSync(brandNew, "description: New.\nhandler: ./handler.ts\nnonsense: <b>1</b>\n");
+    await page.until("!document.getElementById('problems').hidden");
+    has(await text("#problems"), "`nonsense` is not a key of a tool");
+    has(await text("#problems"), "app/tools/brand-new/config.yaml:3:1");
+    has(await text("#problems"), "<b>1</b>");
+    assert.equal(await count("#detail .answer"), 1);
+    writeFileSync(brandNew, "description: New.\nhandler: ./handler.ts\n");
+    await page.until("document.getElementById('problems').hidden");
   },
 
   // Dark by the system's choice, and by the person's own, which is all that the browser keeps.

@@ -214,6 +214,7 @@ fn post(body: &[u8]) -> Request {
         platform_caller: None,
         checks_host: true,
         is_tls: false,
+        is_local: false,
     }
 }
 

@@ -86,5 +86,6 @@ fn received(request: &Exchange, limit: usize) -> Request {
         platform_caller: None,
         checks_host: true,
         is_tls: false,
+        is_local: false,
     }
 }

@@ -58,6 +58,7 @@ fn request(arguments: &Json) -> Request {
         platform_caller: None,
         checks_host: false,
         is_tls: false,
+        is_local: false,
     }
 }
 

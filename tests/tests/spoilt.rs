@@ -270,6 +270,7 @@ fn serve(app: App, folder: &Path, group: &Group, requests: &[&Exchange]) {
                 platform_caller: None,
                 checks_host: true,
                 is_tls: false,
+                is_local: false,
             };
             // A spoilt time may be long; nobody has to wait for the answer.
             let _ = tokio::time::timeout(Duration::from_millis(500), async { endpoint.handle(request).await.body.collect().await }).await;

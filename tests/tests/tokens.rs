@@ -354,6 +354,7 @@ fn recipe(policy: &str, shown: &Json) {
             platform_caller: None,
             checks_host: true,
             is_tls: false,
+            is_local: false,
         }))
         .status
     };

@@ -181,6 +181,7 @@ async fn work(endpoint: Rc<Endpoint>, tasks: Tasks, watched: CallWatch, streams:
         platform_caller: call.platform_caller,
         checks_host: false,
         is_tls: false,
+        is_local: false,
     };
     let answered = async {
         let response = endpoint.handle(request).await;

@@ -332,14 +332,23 @@ async function hasChanged() {
   return true;
 }
 
-// The calls of other clients, as this machine's own page sees them. Those of the last look are known by their time and number.
+// What this machine's own page learns from elsewhere: what is wrong with the last change of the app, and the calls of other clients.
+// Those of the last look are known by their time and number.
 let seenCalls = new Set();
+
+function showProblems(problems) {
+  const shown = byId("problems");
+  if (shown.lastElementChild.textContent !== problems) shown.lastElementChild.textContent = problems;
+  shown.hidden = problems === "";
+}
 
 async function followOthers() {
   if (endpoint === document.body.dataset.path) return;
-  const response = await fetch("/page-calls.json", { credentials: "omit", cache: "no-store" });
+  const response = await fetch("/page-elsewhere.json", { credentials: "omit", cache: "no-store" });
   if (!response.ok) return;
-  const others = (await response.json()).map((other) => ({ ...other, id: [other.when, other.number, other.call.us].join("/") }));
+  const { calls, problems } = await response.json();
+  showProblems(problems);
+  const others = calls.map((other) => ({ ...other, id: [other.when, other.number, other.call.us].join("/") }));
   const fresh = others.filter(({ id }) => !seenCalls.has(id));
   seenCalls = new Set(others.map(({ id }) => id));
   for (const { when, call, steps } of fresh) {

@@ -97,6 +97,12 @@ pub(crate) fn databases(app: &App, folder: &Path, variables: &Variables) -> Comm
     Ok(lines)
 }
 
+/// The files of the embedded databases.
+pub(crate) fn database_files(app: &App, folder: &Path, variables: &Variables) -> Vec<PathBuf> {
+    let files = app.adapters.iter().filter(|adapter| app::is_file(adapter));
+    files.filter_map(|adapter| database(adapter, folder, variables)).collect()
+}
+
 /// The databases that an earlier version of their seed created. A change of a seed reaches no
 /// database that is there.
 pub(crate) fn outdated(app: &App, folder: &Path, variables: &Variables, seeds: &[Seed]) -> Vec<String> {

@@ -9,7 +9,7 @@ use millrace_bundler::{Diagnostic, Options, Report, Severity, bundle_and_load, r
 use millrace_catalogue::Host;
 use millrace_core::{
     Endpoint, Json,
-    app::{Adapter, App},
+    app::{Adapter, App, Tool},
     ports::{Observer, Ports},
 };
 use millrace_native::{cache::CacheChoice, env::Variables, logging, ports, secrets::SecretsChoice, state, telemetry, wait_until::Tasks};
@@ -17,6 +17,9 @@ use millrace_script::Engine;
 use serde_json::json;
 
 use crate::output::{CommandError, CommandResult, note, note_styled};
+
+/// The file of variables in an app's folder.
+pub(crate) const ENV_FILE: &str = ".env";
 
 /// An app, and what else the bundler found.
 pub(crate) struct BundledApp {
@@ -54,7 +57,29 @@ pub(crate) fn is_file(adapter: &Adapter) -> bool {
 /// # Errors
 /// The app is wrong.
 pub(crate) fn load(folder: &Path) -> CommandResult<BundledApp> {
+    taken(folder, compile(folder))
+}
+
+/// The same for one of its tools: of warnings, only those about the files of its folder and its
+/// scripts are shown.
+///
+/// # Errors
+/// The app is wrong.
+pub(crate) fn load_for(folder: &Path, tool: &str) -> CommandResult<BundledApp> {
     let mut report = compile(folder);
+    if let Some(app) = &report.app {
+        let own_folder = report.tool_files.get(tool).and_then(|file| Path::new(file).parent());
+        let scripts = app.tools.iter().filter(|found| found.name == tool).flat_map(Tool::scripts);
+        let scripts: Vec<&Path> =
+            scripts.filter_map(|script| app.scripts.get(script.script as usize)).map(|script| Path::new(&script.path)).collect();
+        report.diagnostics.retain(|Diagnostic { file, .. }| {
+            own_folder.is_some_and(|own| file.parent() == Some(own)) || scripts.contains(&file.as_path())
+        });
+    }
+    taken(folder, report)
+}
+
+fn taken(folder: &Path, mut report: Report) -> CommandResult<BundledApp> {
     show(folder, &report.diagnostics);
     match report.app.take() {
         Some(app) => Ok(BundledApp { app, report }),
@@ -103,7 +128,7 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
 /// # Errors
 /// The file cannot be read.
 pub(crate) fn variables(folder: &Path) -> CommandResult<Variables> {
-    Variables::of_process_and(&folder.join(".env")).map_err(CommandError::wrong)
+    Variables::of_process_and(&folder.join(ENV_FILE)).map_err(CommandError::wrong)
 }
 
 /// Tells what has no value of what the app needs, and what does not work without it.

@@ -52,9 +52,9 @@ impl CallDetails {
         Self { others, current: RefCell::default() }
     }
 
-    /// The last calls of other clients, as JSON.
-    pub(crate) fn others(&self) -> Json {
-        self.others.calls()
+    /// What the page learns from elsewhere: [`CallLog::for_page`].
+    pub(crate) fn elsewhere(&self) -> Json {
+        self.others.for_page()
     }
 
     /// Has a request answered, and adds the details of its calls to the answer.

@@ -1,5 +1,6 @@
-//! The last calls of other clients, for the page of `dev`: what was called, how it ended, and how
-//! long each stage took. It holds names and times, and no value.
+//! What the page of `dev` learns from elsewhere. The last calls of other clients: what was called,
+//! how it ended, and how long each stage took, names and times without a value. And what is wrong
+//! with the last change of the app, which whoever follows its files has found.
 //!
 //! Whichever isolate answers the page knows the calls of all. Isolates that are threads share a
 //! list. Isolates that are processes share a file in memory, in which each has a region of its own;
@@ -27,10 +28,19 @@ pub(crate) struct CallLog {
 
 #[derive(Clone)]
 enum Place {
-    Memory(Arc<Mutex<VecDeque<Json>>>),
+    Memory(Arc<Mutex<Shared>>),
     #[cfg(unix)]
     File(file::Regions),
 }
+
+#[derive(Default)]
+struct Shared {
+    calls: VecDeque<Json>,
+    problems: String,
+}
+
+/// The most that is kept of what is wrong with a change, in bytes.
+const MAX_PROBLEMS: usize = 64 << 10;
 
 impl CallLog {
     /// For isolates that are threads.
@@ -53,8 +63,9 @@ impl CallLog {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let record = |steps: &[Json]| json!({ "when": when_ms, "number": number, "call": call, "steps": steps });
         match &self.place {
-            Place::Memory(calls) => {
-                let mut calls = calls.lock().unwrap_or_else(PoisonError::into_inner);
+            Place::Memory(shared) => {
+                let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                let calls = &mut shared.calls;
                 calls.push_back(record(steps));
                 let surplus = calls.len().saturating_sub(MAX_CALLS);
                 calls.drain(..surplus);
@@ -70,17 +81,38 @@ impl CallLog {
         }
     }
 
-    /// The last calls, the oldest first.
-    pub(crate) fn calls(&self) -> Json {
+    /// Keeps what is wrong with the last change of the app, in place of what was; nothing is an
+    /// empty text.
+    pub(crate) fn set_problems(&self, text: &str) {
+        let text = &text[..text.floor_char_boundary(MAX_PROBLEMS)];
+        match &self.place {
+            Place::Memory(shared) => text.clone_into(&mut shared.lock().unwrap_or_else(PoisonError::into_inner).problems),
+            #[cfg(unix)]
+            Place::File(regions) => regions.write_problems(text),
+        }
+    }
+
+    /// `{ "calls", "problems" }`: the last calls, the oldest first, and what is wrong with the last
+    /// change of the app.
+    pub(crate) fn for_page(&self) -> Json {
+        let problems = match &self.place {
+            Place::Memory(shared) => shared.lock().unwrap_or_else(PoisonError::into_inner).problems.clone(),
+            #[cfg(unix)]
+            Place::File(regions) => regions.problems(),
+        };
+        json!({ "calls": self.calls(), "problems": problems })
+    }
+
+    fn calls(&self) -> Vec<Json> {
         let mut calls: Vec<Json> = match &self.place {
-            Place::Memory(calls) => calls.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect(),
+            Place::Memory(shared) => shared.lock().unwrap_or_else(PoisonError::into_inner).calls.iter().cloned().collect(),
             #[cfg(unix)]
             Place::File(regions) => regions.read(),
         };
         calls.sort_by_key(|call| (call["when"].as_u64(), call["number"].as_u64()));
         let surplus = calls.len().saturating_sub(MAX_CALLS);
         calls.drain(..surplus);
-        calls.into()
+        calls
     }
 }
 
@@ -91,7 +123,7 @@ mod file {
     use serde_json::Value as Json;
     use sha2::{Digest as _, Sha256};
 
-    use super::MAX_CALLS;
+    use super::{MAX_CALLS, MAX_PROBLEMS};
 
     /// Bytes of a record: its hash, its length, its text.
     const RECORD: usize = 4096;
@@ -121,26 +153,40 @@ mod file {
         }
 
         pub(super) fn write(&self, number: u64, text: &str) {
-            let slot = self.index * MAX_CALLS + (number % MAX_CALLS as u64) as usize;
-            let length = u32::try_from(text.len()).unwrap_or_default();
-            let record = [&hash(text.as_bytes())[..], &length.to_le_bytes(), text.as_bytes()].concat();
-            if let Err(error) = self.file.write_all_at(&record, (slot * RECORD) as u64) {
-                tracing::debug!(%error, "a call cannot be kept for the page");
-            }
+            self.write_record(self.index * MAX_CALLS + (number % MAX_CALLS as u64) as usize, text);
         }
 
         pub(super) fn read(&self) -> Vec<Json> {
-            (0..self.isolates * MAX_CALLS).filter_map(|slot| self.record(slot)).collect()
+            let records = (0..self.isolates * MAX_CALLS).filter_map(|slot| self.record(slot, RECORD));
+            records.filter_map(|text| serde_json::from_slice(&text).ok()).collect()
         }
 
-        fn record(&self, slot: usize) -> Option<Json> {
-            let mut bytes = vec![0; RECORD];
+        /// What is wrong with a change stands behind the calls of all isolates.
+        pub(super) fn write_problems(&self, text: &str) {
+            self.write_record(self.isolates * MAX_CALLS, text);
+        }
+
+        pub(super) fn problems(&self) -> String {
+            let text = self.record(self.isolates * MAX_CALLS, HASH + LENGTH + MAX_PROBLEMS);
+            text.and_then(|text| String::from_utf8(text).ok()).unwrap_or_default()
+        }
+
+        fn write_record(&self, slot: usize, text: &str) {
+            let length = u32::try_from(text.len()).unwrap_or_default();
+            let record = [&hash(text.as_bytes())[..], &length.to_le_bytes(), text.as_bytes()].concat();
+            if let Err(error) = self.file.write_all_at(&record, (slot * RECORD) as u64) {
+                tracing::debug!(%error, "what the page shows cannot be kept");
+            }
+        }
+
+        fn record(&self, slot: usize, most: usize) -> Option<Vec<u8>> {
+            let mut bytes = vec![0; most];
             // The file ends with the last record that was written.
             let length = self.file.read_at(&mut bytes, (slot * RECORD) as u64).ok()?;
             let (known, rest) = bytes.get(..length)?.split_first_chunk::<HASH>()?;
             let (length, rest) = rest.split_first_chunk::<LENGTH>()?;
             let text = rest.get(..usize::try_from(u32::from_le_bytes(*length)).ok()?)?;
-            if hash(text) == *known { serde_json::from_slice(text).ok() } else { None }
+            (hash(text) == *known).then(|| text.to_vec())
         }
     }
 }
@@ -151,7 +197,7 @@ mod tests {
     use super::*;
 
     fn numbers(log: &CallLog) -> Vec<u64> {
-        log.calls().as_array().unwrap().iter().map(|call| call["when"].as_u64().unwrap()).collect()
+        log.calls().iter().map(|call| call["when"].as_u64().unwrap()).collect()
     }
 
     #[test]
@@ -168,6 +214,24 @@ mod tests {
         for log in [&memory, &first, &second] {
             assert_eq!(numbers(log), last);
         }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_change_is_known_to_all_isolates() {
+        let memory = CallLog::in_memory();
+        let file = tempfile::tempfile().unwrap();
+        let logs = [0, 1].map(|index| CallLog::in_file(file.try_clone().unwrap(), index, 2));
+        assert_eq!(logs[0].for_page(), json!({ "calls": [], "problems": "" }));
+        let long = "ü".repeat(MAX_PROBLEMS);
+        for (text, kept) in [("two\nlines", "two\nlines"), (&long, &long[..MAX_PROBLEMS]), ("short", "short"), ("", "")] {
+            memory.set_problems(text);
+            logs[0].set_problems(text);
+            logs[1].add(1, &json!({}), &[]);
+            for log in [&memory, &logs[0], &logs[1]] {
+                assert_eq!(log.for_page()["problems"], kept);
+            }
+        }
+        assert_eq!(numbers(&logs[0]).len(), 4);
     }
 
     #[test]

@@ -197,9 +197,9 @@ pub(crate) struct Call {
     /// The app's folder
     #[arg(long, default_value = ".", value_name = "FOLDER")]
     pub(crate) app: PathBuf,
-    /// Call with this key of the tool's `auth.policy.keys`, by its name; the key itself comes from
-    /// the environment
-    #[arg(long = "as", value_name = "KEY")]
+    /// Who calls: the claims of a token as JSON, which nobody verifies, whatever the tool's `auth`
+    /// is; or a key of `auth.policy.keys` by its name, the key itself comes from the environment
+    #[arg(long = "as", value_name = "CLAIMS|KEY")]
     pub(crate) caller: Option<String>,
     /// A header field of the request, such as "X-API-Key: …"; may be repeated
     #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]

@@ -13,7 +13,7 @@ use millrace_native::{http::Handler, lines::MessageHandler};
 
 use crate::{
     call_details::CallDetails,
-    page::{self, AppState, CALLS_PATH, STATE_PATH, Setting},
+    page::{self, AppState, ELSEWHERE_PATH, STATE_PATH, Setting},
 };
 
 /// An isolate's handler.
@@ -81,7 +81,7 @@ impl EndpointAndPage {
                 let details = (self.page == Page::WithDetails).then_some((self.folder.as_path(), &*self.settings));
                 self.state.get_or_init(|| AppState::of(app, details)).answer(request)
             },
-            (CALLS_PATH, Some(details)) => &|| page::calls(&details.others()),
+            (ELSEWHERE_PATH, Some(details)) => &|| page::elsewhere(&details.elsewhere()),
             _ => return None,
         };
         Some(self.endpoint.refusal(request).unwrap_or_else(answer))

@@ -36,6 +36,14 @@ impl CommandError {
         Self::Wrong(message.to_string())
     }
 
+    /// What is not said yet.
+    pub(crate) fn message(&self) -> Option<&str> {
+        match self {
+            Self::Wrong(message) | Self::Usage(message) | Self::Unable(Some(message)) => Some(message),
+            Self::Told | Self::Unable(None) | Self::ReaderGone => None,
+        }
+    }
+
     /// Nothing could be found out.
     pub(crate) fn unable(message: impl Display) -> Self {
         Self::Unable(Some(message.to_string()))
@@ -136,7 +144,7 @@ pub(crate) fn exit(outcome: CommandResult) -> ExitCode {
 
 /// Says what failed, where that is not said yet.
 pub(crate) fn tell(failure: &CommandError) {
-    if let CommandError::Wrong(message) | CommandError::Usage(message) | CommandError::Unable(Some(message)) = failure {
+    if let Some(message) = failure.message() {
         note(format_args!("error: {message}"));
     }
 }

@@ -20,8 +20,8 @@ use sha2::{Digest as _, Sha256};
 /// The path of [`AppState`].
 pub(crate) const STATE_PATH: &str = "/page.json";
 
-/// The path of the last calls of other clients.
-pub(crate) const CALLS_PATH: &str = "/page-calls.json";
+/// The path of the last calls of other clients, and of what is wrong with the last change.
+pub(crate) const ELSEWHERE_PATH: &str = "/page-elsewhere.json";
 
 mod connections;
 
@@ -138,10 +138,10 @@ impl AppState {
     }
 }
 
-/// The answer to a request of the last calls of other clients.
-pub(crate) fn calls(calls: &Json) -> Response {
+/// The answer to a request of [`ELSEWHERE_PATH`].
+pub(crate) fn elsewhere(known: &Json) -> Response {
     let headers = [("content-type", "application/json"), ("x-content-type-options", "nosniff"), ("cache-control", "no-store")];
-    Response { status: 200, headers: headers.into_iter().collect::<Headers>(), body: calls.to_string().into_bytes().into() }
+    Response { status: 200, headers: headers.into_iter().collect::<Headers>(), body: known.to_string().into_bytes().into() }
 }
 
 /// Nothing, where there is nothing to say: no caller learns names from here that it has not from

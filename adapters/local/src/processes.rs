@@ -46,6 +46,7 @@ use tokio::{
 };
 
 use crate::{
+    call_log::CallLog,
     output::{CommandError, CommandResult},
     serving::{ListenOptions, Reloader, ServedApp, stop_signal},
     stdio::Pump,
@@ -103,6 +104,8 @@ pub(crate) struct IsolateReloader {
     deployments: tokio_watch::Sender<Arc<Deployment>>,
     isolates: usize,
     channel: Channel,
+    /// What the page of each isolate learns from here.
+    pub(crate) calls: CallLog,
 }
 
 impl IsolateReloader {
@@ -271,6 +274,7 @@ impl Isolates {
             certificate,
         });
         let (deployments, deployed) = tokio_watch::channel(Arc::new(Deployment { file, taken: None }));
+        let calls = CallLog::in_file(common.calls.try_clone().map_err(deployment::unable)?, 0, isolates);
         let (stop, stopped) = tokio_watch::channel(false);
         let mut supervisors = JoinSet::new();
         let mut firsts = Vec::with_capacity(isolates);
@@ -280,7 +284,7 @@ impl Isolates {
             let (common, deployed, stopped) = (common.clone(), deployed.clone(), stopped.clone());
             supervisors.spawn(IsolateSupervisor { common, index, deployed, stopped, first: Some(first) }.keep());
         }
-        Ok((Self { common, stop, supervisors, firsts }, IsolateReloader { deployments, isolates, channel }))
+        Ok((Self { common, stop, supervisors, firsts }, IsolateReloader { deployments, isolates, channel, calls }))
     }
 
     /// Waits until all of them serve.

@@ -64,6 +64,15 @@ pub(crate) enum Reloader {
 }
 
 impl Reloader {
+    /// Has the page show what is wrong with the last change; nothing is an empty text.
+    pub(crate) fn show_problems(&self, text: &str) {
+        match self {
+            Self::Threads(_, calls) | Self::Line(_, calls) => calls.set_problems(text),
+            #[cfg(unix)]
+            Self::Processes(exchange) => exchange.calls.set_problems(text),
+        }
+    }
+
     /// Has requests from now on answered by another app.
     ///
     /// # Errors

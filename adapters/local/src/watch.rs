@@ -9,6 +9,8 @@ use std::{
 
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
+use crate::app::ENV_FILE;
+
 /// How long nothing has to change before a change counts: an editor that saves, or a checkout, is
 /// many events.
 const QUIET: Duration = Duration::from_millis(100);
@@ -35,6 +37,8 @@ pub(crate) struct Watch {
 struct WatchedPaths {
     files: BTreeSet<PathBuf>,
     folders: BTreeSet<PathBuf>,
+    /// What the app writes itself, whatever its name.
+    databases: BTreeSet<PathBuf>,
 }
 
 impl Watch {
@@ -48,7 +52,7 @@ impl Watch {
         let watcher = notify::recommended_watcher(move |event| drop(sender.send(event)))?;
         let folder = folder.canonicalize()?;
         let mut relevant = WatchedPaths::default();
-        relevant.files.insert(folder.join(".env"));
+        relevant.files.insert(folder.join(ENV_FILE));
         let mut watch = Self { watcher, events, watched: BTreeSet::new(), relevant };
         watch.watch(&folder)?;
         watch.follow(files);
@@ -73,6 +77,12 @@ impl Watch {
                 tracing::warn!(%error, folder = %parent.display(), "a folder cannot be watched; restart after a change in it");
             }
         }
+    }
+
+    /// Lets these databases be written.
+    pub(crate) fn ignore(&mut self, databases: &[PathBuf]) {
+        let real = |path: &PathBuf| Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
+        self.relevant.databases.extend(databases.iter().filter_map(real));
     }
 
     /// Waits until something of the app changed, and then until nothing more of it changes, or a
@@ -125,16 +135,23 @@ impl WatchedPaths {
     }
 
     fn has(&self, path: &Path) -> bool {
-        self.files.contains(path) || path.parent().is_some_and(|parent| self.folders.contains(parent)) && !is_byproduct(path)
+        let is_new =
+            |parent: &Path| self.folders.contains(parent) && !is_byproduct(path) && !self.databases.contains(&parent.join(written(path)));
+        self.files.contains(path) || path.parent().is_some_and(is_new)
     }
+}
+
+/// The name of the database that a file belongs to, or else of the file.
+fn written(path: &Path) -> &str {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    ["-wal", "-shm", "-journal"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
 }
 
 /// What a database or an editor puts beside the app's files.
 fn is_byproduct(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
-    let stem = name.strip_suffix("-wal").or(name.strip_suffix("-shm")).or(name.strip_suffix("-journal")).unwrap_or(name);
     let is_database =
-        Path::new(stem).extension().is_some_and(|ending| DATABASES.iter().any(|database| ending.eq_ignore_ascii_case(database)));
+        Path::new(written(path)).extension().is_some_and(|ending| DATABASES.iter().any(|database| ending.eq_ignore_ascii_case(database)));
     // The types are written anew with each version of the app.
     is_database
         || name == "millrace.d.ts"
@@ -153,7 +170,8 @@ mod tests {
         let mut relevant = WatchedPaths::default();
         relevant.folders.insert("/app".into());
         relevant.files.extend(["/app/.env".into(), "/elsewhere/seed.sql".into(), "/app/fixed.db".into()]);
-        for path in ["/app/new.yaml", "/app/new-tool", "/app/.env", "/elsewhere/seed.sql", "/app/fixed.db"] {
+        relevant.databases.insert("/app/notes.data".into());
+        for path in ["/app/other.data", "/app/new.yaml", "/app/new-tool", "/app/.env", "/elsewhere/seed.sql", "/app/fixed.db"] {
             assert!(relevant.has(Path::new(path)), "{path}");
         }
         for path in [
@@ -162,6 +180,8 @@ mod tests {
             "/app/shop.SQLITE3-journal",
             "/app/.millrace",
             "/app/state.db-shm",
+            "/app/notes.data",
+            "/app/notes.data-journal",
             "/app/.0123.isolate",
             "/app/.x.yaml.swp",
             "/app/x.yaml~",

@@ -53,6 +53,14 @@ impl Variables {
     }
 }
 
+impl EnvFileError {
+    /// The line, from 1, where it is one that is wrong.
+    #[must_use]
+    pub fn line(&self) -> Option<usize> {
+        self.line
+    }
+}
+
 impl FromIterator<(String, String)> for Variables {
     fn from_iter<I: IntoIterator<Item = (String, String)>>(variables: I) -> Self {
         Self(Arc::new(variables.into_iter().map(|(name, value)| (name, Secret::new(value))).collect()))

@@ -253,8 +253,10 @@ async fn connection(state: Rc<State>, socket: StdTcpStream, seat: ConnectionSlot
         Err(error) => return tracing::warn!(%error, "a connection could not be accepted"),
     };
     let (account, unread) = (state.ledger.open(), Rc::new(Cell::new(false)));
+    let is_local = socket.peer_addr().is_ok_and(|address| address.ip().to_canonical().is_loopback());
     let stream = Stream::new(socket, account.clone(), state.limits.write_timeout, unread.clone());
-    let mut client = Client { peer: stream.peer(), account, unread, slot: Rc::new(seat), is_tls: state.tls.is_some(), speaks_plain: false };
+    let (peer, slot, is_tls) = (stream.peer(), Rc::new(seat), state.tls.is_some());
+    let mut client = Client { peer, account, unread, slot, is_tls, is_local, speaks_plain: false };
     match &state.tls {
         None => requests(&state, &client, stream).await,
         Some(tls) => match secured(&state, &client.account, tls, stream).await {
@@ -360,6 +362,8 @@ struct Client {
     slot: Rc<ConnectionSlot>,
     /// The server speaks TLS.
     is_tls: bool,
+    /// The client's address is the loopback's.
+    is_local: bool,
     /// The client does not speak the server's TLS.
     speaks_plain: bool,
 }
@@ -409,6 +413,7 @@ async fn answer(state: &State, client: &Client, request: hyper::Request<Incoming
         platform_caller: None,
         checks_host: state.limits.checks_host,
         is_tls: client.is_tls,
+        is_local: client.is_local,
     };
     let outcome = PendingCall { call: Some(handler.handled(request, hold)), cancel, state, client }.await;
     let mut response = match outcome {

@@ -67,6 +67,7 @@ pub fn handle(
         platform_caller: None,
         checks_host: false,
         is_tls: false,
+        is_local: false,
     };
     let mut answer = Box::pin(async move { respond(number, call, current::within(number, context, endpoint.handle(request)).await) });
     // A promise costs more than many a call. Whoever was asked by this poll is asked again by the

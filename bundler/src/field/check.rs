@@ -9,7 +9,7 @@ use crate::{
     names::{all_of, nearest, one_of},
     placeholder::{self, Piece, Placeholder},
     source::Source,
-    yaml::{Data, Document, Entry, Node},
+    yaml::{Data, Document, Entry, Node, slip},
 };
 
 /// How a file is checked.
@@ -159,9 +159,10 @@ impl Walk<'_> {
                 None => {
                     let keys: Vec<&str> = record.fields.iter().filter(known).map(|field| field.key).collect();
                     let near = nearest(&name, keys.iter().copied());
-                    let help = match near {
-                        Some(near) => format!("Did you mean `{near}`?"),
-                        None => format!("The keys here are {}.", all_of(&keys)),
+                    let help = match (slip::separation(&name), near) {
+                        (Some(help), _) => help,
+                        (None, Some(near)) => format!("Did you mean `{near}`?"),
+                        (None, None) => format!("The keys here are {}.", all_of(&keys)),
                     };
                     let message = format!("`{at}` is not a key of {}", record.noun);
                     self.findings.report(self.checked.severity, &self.source, key_range, message, help);
@@ -256,6 +257,7 @@ impl Walk<'_> {
                 }
             }
             (Shape::Text, Data::Int(_) | Data::Float(_) | Data::Bool(_)) => "Put it between quotes.".clone_into(&mut help),
+            (Shape::Record(_) | Shape::Map(_), Data::Text(text)) => help = slip::separation(text).unwrap_or(help),
             _ => {}
         }
         let message = format!("{subject} cannot be {found}");

@@ -110,6 +110,9 @@ impl Writing {
             let settings = all.get(&tool.name);
             if let Some(settings) = settings {
                 settings.writes.iter().for_each(|(adapter, tables)| found.written.add(*adapter, tables));
+            }
+            // Most tools invalidate none, and each would be held against all others.
+            if let Some(settings) = settings.filter(|settings| !settings.invalidates.is_empty()) {
                 found.written.keys.extend(all.values().map(|other| &other.key).filter(|key| settings.invalidates(key)).cloned());
             }
             if has_scripts(tool) {
@@ -182,9 +185,11 @@ impl<'a> Epochs<'a> {
             touched.extend((!epochs.is_empty()).then_some(*adapter));
             found.extend(epochs);
         }
-        for (key, of_adapters) in self.names.keys.iter().filter(|(key, _)| settings.is_some_and(|settings| settings.invalidates(key))) {
-            found.insert(format!("={key}"));
-            touched.extend(of_adapters);
+        if let Some(settings) = settings.filter(|settings| !settings.invalidates.is_empty()) {
+            for (key, of_adapters) in self.names.keys.iter().filter(|(key, _)| settings.invalidates(key)) {
+                found.insert(format!("={key}"));
+                touched.extend(of_adapters);
+            }
         }
         ToolSync {
             reads: reads.map(|CachedNames { adapters, epochs }| CachedReads {

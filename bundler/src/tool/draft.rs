@@ -8,7 +8,9 @@ use millrace_core::app::{
 use serde_json::Value;
 
 use super::{
-    beside, cache, execute, hidden,
+    beside, cache,
+    convention::{Convention, INPUT, OUTPUT},
+    execute, hidden,
     hints::{self, Facts, Hints, title_of},
     idempotency, lock_entry,
     reader::{AppParts, ToolReader, ToolReference},
@@ -169,8 +171,8 @@ impl Draft {
         let node = &reading.document.root;
         self.icons = identity::icons(compiler, reading.document, node.at("icons"), false);
         let mappers = node.at("mappers");
-        self.map_input = mapper(compiler, reading, mappers, "input", |stem| stem.contains("input") && stem.contains("validator"));
-        self.map_output = mapper(compiler, reading, mappers, "output", |stem| stem.contains("data") && stem.contains("mapper"));
+        self.map_input = mapper(compiler, reading, mappers, &INPUT);
+        self.map_output = mapper(compiler, reading, mappers, &OUTPUT);
         self.auth = auth(compiler, reading);
         if let Some(execute) = &self.execute {
             execute::check_session(compiler, reading, execute, self.auth.as_ref(), adapters);
@@ -302,21 +304,16 @@ fn need_names(execute: &Execute, declared: &mut [DeclaredInput], inputs: &mut [I
     }
 }
 
-fn mapper(
-    compiler: &mut Compiler<'_>,
-    reading: &ToolReader<'_>,
-    mappers: Option<&Node>,
-    key: &str,
-    fits: impl Fn(&str) -> bool,
-) -> Option<ScriptRef> {
+fn mapper(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, mappers: Option<&Node>, convention: &Convention) -> Option<ScriptRef> {
+    let key = convention.key;
     if let Some(node) = mappers.and_then(|mappers| mappers.at(key)) {
         let place = reading.document.source.place(node.range.start);
         compiler.origin(reading.name, &format!("mappers.{key}"), node.text().unwrap_or_default(), place);
         return compiler.script(reading.document, node, reading.folder);
     }
-    let path = format!("{}/{}", reading.folder, crate::link::by_convention(reading.files, key, fits)?);
+    let (path, script) = convention.script(compiler, reading)?;
     compiler.origin(reading.name, &format!("mappers.{key}"), path.as_str(), format!("{path}:1:1"));
-    compiler.conventional_script(&path)
+    script
 }
 
 fn auth(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>) -> Option<Auth> {

@@ -4,6 +4,7 @@ use millrace_core::app::{Auth, Execute, Input, Piece as StatementPiece};
 use millrace_languages::{Form, Language};
 
 use super::{
+    convention::HANDLER,
     prepare::{NamedAdapter, Preparation, Work, finish, prepare},
     reader::ToolReader,
     transaction,
@@ -12,7 +13,6 @@ use crate::{
     Problem, Severity,
     adapter::Adapters,
     compiler::Compiler,
-    link::by_convention,
     placeholder::{self, Piece},
     scope::{ContextShape, PathScope, ToolScope},
     statement::{self, Compiled},
@@ -75,6 +75,7 @@ fn database(
     let name = adapter.node.text().unwrap_or_default();
     compiler.origin(reading.name, "use", name, adapter.document.source.place(adapter.node.range.start));
     let transaction = document.root.entry("transaction");
+    HANDLER.reject(compiler, reading, if transaction.is_some() { "transaction" } else { "statement" });
     check_keys(compiler, document)?;
     // Hyperterse has the documents of MongoDB as text.
     let is_json = compiler.imported && used.is_some_and(|used| used.language.map(|language| language.form()) == Some(Form::Document));
@@ -243,14 +244,13 @@ fn script(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, handler: Option
             compiler.script(document, node, reading.folder)?
         }
         None => {
-            let Some(file) = by_convention(reading.files, "handler", |stem| stem.contains("handler")) else {
+            let Some((path, script)) = HANDLER.script(compiler, reading) else {
                 let help = "Add `use` and `statement`, or put a `handler.ts` beside this file.";
                 compiler.error(document, 0..0, format!("the tool `{}` does nothing", reading.name), help);
                 return None;
             };
-            let path = format!("{}/{file}", reading.folder);
             compiler.origin(reading.name, "handler", path.as_str(), format!("{path}:1:1"));
-            compiler.conventional_script(&path)?
+            script?
         }
     };
     if compiler.imported && document.root.at("inputs").is_none() {

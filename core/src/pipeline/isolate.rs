@@ -5,6 +5,8 @@ pub(super) mod database;
 pub(super) mod deployment;
 pub(super) mod epochs;
 pub(super) mod gates;
+pub(super) mod pings;
 pub(super) mod runtime;
 pub(super) mod schemas;
+mod turns;
 pub(super) mod window;

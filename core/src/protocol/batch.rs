@@ -124,6 +124,7 @@ fn within(request: &Request, deadline_ms: u64) -> Request {
         platform_caller: request.platform_caller.clone(),
         checks_host: request.checks_host,
         is_tls: request.is_tls,
+        is_local: request.is_local,
     }
 }
 

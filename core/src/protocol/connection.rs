@@ -292,6 +292,7 @@ impl Connection {
             platform_caller: None,
             checks_host: false,
             is_tls: false,
+            is_local: false,
         }
     }
 }

@@ -113,6 +113,14 @@ pub(super) fn public_host(request: &Request, hosts: &[String]) -> Option<(String
     (is_listed || is_own).then(|| (format!("{}{port}", host.host), host.is_loopback()))
 }
 
+/// Whether a program of this machine asks for itself, and not for another that a proxy serves.
+pub(super) fn is_of_this_machine(request: &Request) -> bool {
+    let headers = &request.headers;
+    let is_passed_on = ["forwarded", "x-forwarded-for", "via"].iter().any(|field| headers.first(field).is_some());
+    let host = headers.only("host").ok().flatten().and_then(Authority::parse);
+    request.is_local && !is_passed_on && host.is_some_and(|host| host.is_loopback())
+}
+
 /// The authority in `Host`, which must be the loopback or one of the public names of the server.
 fn known_host(headers: &Headers, hosts: &[String]) -> Result<Authority, RpcError> {
     let is_known =

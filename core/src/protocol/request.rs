@@ -28,6 +28,8 @@ pub struct Request {
     /// Whether the host itself did TLS for this request. A page of this server then has an origin
     /// with `https`, on the loopback, too.
     pub is_tls: bool,
+    /// Whether the other end of the connection is on this machine: a program, or a proxy.
+    pub is_local: bool,
 }
 
 /// The body of a [`Request`].

@@ -293,6 +293,7 @@ impl Ask {
             platform_caller: None,
             checks_host: false,
             is_tls: false,
+            is_local: false,
         })
     }
 
@@ -355,6 +356,12 @@ impl Ask {
     pub(crate) fn loopback(mut self, host: &str) -> Self {
         self.0.checks_host = true;
         self.set("host", host)
+    }
+
+    /// From a program of the machine that serves.
+    pub(crate) fn from_here(mut self) -> Self {
+        self.0.is_local = true;
+        self.set("host", "127.0.0.1:8080")
     }
 
     pub(crate) fn over_tls(mut self) -> Self {

@@ -556,13 +556,32 @@ fn health() {
         let seen = Ask::new("POST", path).send(&sick);
         assert_eq!((seen.status, seen.headers.first("allow")), (405, Some("GET, HEAD")));
     }
-    let seen = Ask::new("GET", "/readyz").send(&sick);
+    let ready = || Ask::new("GET", "/readyz");
+    let seen = ready().from_here().send(&sick);
     let adapters = json!([
         {"name": "a", "status": "ok"},
         {"name": "b", "status": "error", "kind": "unavailable"},
         {"name": "c", "status": "error", "kind": "configuration"},
     ]);
     assert_eq!((seen.status, seen.body), (503, json!({"status": "unavailable", "adapters": adapters})));
-    let seen = Ask::new("GET", "/readyz").send(&endpoint(empty_app()));
-    assert_eq!((seen.status, seen.text), (200, String::from(r#"{"status":"ok","adapters":[]}"#)));
+    let passed_on = ready().from_here().with("x-forwarded-for", "192.0.2.1");
+    let by_name = ready().from_here().set("host", "mcp.example.com");
+    let with_key = ready().with("x-api-key", "a key");
+    for others in [ready(), ready().set("host", "127.0.0.1:8080"), passed_on, by_name, with_key] {
+        let seen = others.send(&sick);
+        assert_eq!((seen.status, seen.text.as_str()), (503, r#"{"status":"unavailable"}"#));
+    }
+    let seen = ready().from_here().send(&endpoint(empty_app()));
+    assert_eq!((seen.status, seen.text), (200, String::from(r#"{"status":"ok"}"#)));
+}
+
+#[test]
+fn who_has_a_key_learns_which_database_does_not_answer() {
+    let mut app = shop();
+    app.adapters = vec![adapter("b", "down")];
+    let sick = endpoint(app);
+    for (key, is_told) in [("open sesame", true), ("another", false), ("", false)] {
+        let seen = Ask::new("GET", "/readyz").with("x-api-key", key).send(&sick);
+        assert_eq!((seen.status, seen.text.contains(r#""name":"b""#)), (503, is_told), "{key}: {}", seen.text);
+    }
 }

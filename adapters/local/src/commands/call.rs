@@ -15,7 +15,7 @@ use serde_json::{Map, json};
 
 use super::{
     answers::{Answers, Round},
-    caller,
+    caller::{self, CallCaller},
 };
 use crate::{
     app,
@@ -33,15 +33,19 @@ const MAX_ROUNDS: usize = 16;
 
 pub(super) fn run(arguments: Call) -> CommandResult {
     let mut headers = headers(&arguments.headers)?;
-    let app = app::load(&arguments.app)?.app;
+    let app = app::load_for(&arguments.app, &arguments.tool)?.app;
     let inputs = inputs(&app, &arguments.tool, &arguments.inputs)?;
     if let Some(near) = nearest(&app, &arguments.tool) {
         note(format_args!("did you mean `{near}`?"));
     }
     let answers = Answers::of(&arguments.answers)?;
     let variables = RunKey::default().complete(&app, app::variables(&arguments.app)?)?;
-    if let Some(name) = &arguments.caller {
-        headers.append("x-api-key", caller::key(&app, &arguments.tool, name, &variables)?.expose());
+    let mut platform_caller = None;
+    if let Some(text) = &arguments.caller {
+        match caller::of_call(&app, &arguments.tool, text, &variables)? {
+            CallCaller::Claims(caller) => platform_caller = Some(caller),
+            CallCaller::Key(key) => headers.append("x-api-key", key.expose()),
+        }
     }
     let cache = app::cache(&variables)?;
     let (tool, base) = (arguments.tool.clone(), arguments.app);
@@ -60,7 +64,7 @@ pub(super) fn run(arguments: Call) -> CommandResult {
                 request_id: "call",
                 trace: Default::default(),
                 headers: &headers,
-                platform_caller: None,
+                platform_caller: platform_caller.as_ref(),
                 protocol: PROTOCOL,
                 deadline_ms: None,
                 cancel: &cancel,

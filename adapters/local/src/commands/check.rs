@@ -1,9 +1,10 @@
 //! `millrace check`: every mistake of an app, and how long its answers can be.
 
-use std::{collections::BTreeMap, fs};
+use std::{collections::BTreeMap, fs, path::Path};
 
 use millrace_bundler::{
-    AnswerSize, LOCK_FILE, ListSize, Lock, Report, ScriptSize, Severity, Sizes, ToolStatement, sign_in_summary, statement::Dialect, tokens,
+    AnswerSize, Diagnostic, LOCK_FILE, ListSize, Lock, Report, ScriptSize, Severity, Sizes, ToolStatement, sign_in_summary,
+    statement::Dialect, tokens,
 };
 use millrace_catalogue::find;
 use millrace_core::{
@@ -12,7 +13,7 @@ use millrace_core::{
     ports::Column,
     value::Value,
 };
-use millrace_native::{cache::CacheChoice, isolate, wait_until::Tasks};
+use millrace_native::{cache::CacheChoice, env::Variables, isolate, wait_until::Tasks};
 use serde_json::json;
 
 use crate::{
@@ -63,18 +64,22 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
     if arguments.env.is_some() && arguments.target != Some(Target::Worker) {
         return Err(CommandError::Usage("`--env` belongs to the target `worker`".to_owned()));
     }
-    let report = match arguments.target {
+    let mut report = match arguments.target {
         Some(Target::Worker) => build::worker::compile(&arguments.app, &Selection::of(arguments.env.as_deref()), false, &arguments.clients),
         Some(Target::Lambda) => build::lambda::compile(&arguments.app, &arguments.clients),
         Some(Target::Mcpb) => build::mcpb::compile(&arguments.app, &arguments.clients),
         Some(Target::Local | Target::Registry) | None => app::compile_checked(&arguments.app, &arguments.clients),
     };
+    // Elsewhere it is not read.
+    if matches!(arguments.target, Some(Target::Local) | None) {
+        report.diagnostics.extend(broken_env_file(&arguments.app));
+    }
     let has_errors = report.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     if !arguments.json {
         app::show(&arguments.app, &report.diagnostics);
     }
     let mut answers = match &report.app {
-        Some(app) if arguments.connect => connect(app, &report, arguments)?,
+        Some(app) if arguments.connect && !has_errors => connect(app, &report, arguments)?,
         _ => ConnectReport::default(),
     };
     let silent = answers.connections.iter().filter(|connection| connection.failure.is_some()).count();
@@ -99,6 +104,20 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
         outcome.print()?;
     }
     if good { Ok(()) } else { Err(CommandError::Told) }
+}
+
+/// What is wrong with the file of variables in the app's folder.
+fn broken_env_file(folder: &Path) -> Option<Diagnostic> {
+    let error = Variables::of_process_and(&folder.join(app::ENV_FILE)).err()?;
+    Some(Diagnostic {
+        severity: Severity::Error,
+        file: app::ENV_FILE.into(),
+        line: error.line().unwrap_or(1),
+        column: 1,
+        length: 0,
+        message: error.to_string(),
+        help: None,
+    })
 }
 
 /// What was found out.

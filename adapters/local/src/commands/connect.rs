@@ -158,7 +158,8 @@ fn name_of(arguments: &Connect, app: Option<&App>, url: &str) -> CommandResult<S
 
 /// What a client that starts the app does not give it.
 fn notes_on_start(folder: &Path, app: &App) -> Vec<String> {
-    let file = fs::read_to_string(folder.join(".env")).unwrap_or_default();
+    let path = folder.join(app::ENV_FILE);
+    let file = fs::read_to_string(&path).unwrap_or_default();
     let set: Vec<&str> =
         file.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name.trim().trim_start_matches("export ").trim()).collect();
     let needs = needs::of(app);
@@ -167,10 +168,7 @@ fn notes_on_start(folder: &Path, app: &App) -> Vec<String> {
     let mut notes = Vec::new();
     if !missing.is_empty() {
         let names = missing.join(", ");
-        notes.push(format!(
-            "The app needs {names}: put them into `{}`, since clients pass few variables on.",
-            folder.join(".env").display()
-        ));
+        notes.push(format!("The app needs {names}: put them into `{}`, since clients pass few variables on.", path.display()));
     }
     let reads_fields = |entry: &Auth| matches!(entry, Auth::Script { .. } | Auth::Jwt(_));
     if app.tools.iter().flat_map(|tool| &tool.auth).flat_map(Auth::entries).any(reads_fields) {

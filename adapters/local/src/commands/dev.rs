@@ -7,15 +7,10 @@ use std::{
     thread,
 };
 
-use millrace_bundler::{Diagnostic, Origin};
-use millrace_core::{
-    Json,
-    app::App,
-    one_line::one_line,
-    platform_caller::{Authorizer, PlatformCaller},
-};
+use millrace_bundler::{Diagnostic, Origin, render};
+use millrace_core::{Json, app::App, one_line::one_line, platform_caller::PlatformCaller};
 
-use super::types;
+use super::{caller, types};
 use crate::{
     announce::{self, Announcement},
     app::{self, BundledApp, count},
@@ -56,6 +51,7 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
         listens_on,
         folder: folder.clone(),
         current,
+        env_file: None,
         allow_hosts: arguments.host.allow_hosts.clone(),
         endpoint: (app.server.port, app.server.path.clone()),
         pump: None,
@@ -66,11 +62,14 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
         outdated,
     };
     let settings = settings(page, &report.origins);
-    let caller = arguments.caller.as_deref().map(|text| caller(text, &arguments.host, &app)).transpose()?;
+    let caller = arguments.caller.as_deref().map(|text| developer(text, &arguments.host, &app)).transpose()?;
     let reloads = Reloads { caller: caller.clone(), ..reloads };
-    let served = ServedApp { app: Arc::new(app), base: folder, variables, cache, traces, page, settings, caller };
     // Whoever reads that the server is ready may change a file at once.
-    let watch = Watch::start(&reloads.folder, &report.files);
+    let mut watch = Watch::start(&reloads.folder, &report.files);
+    if let Ok(watch) = &mut watch {
+        watch.ignore(&announce::database_files(&app, &folder, &variables));
+    }
+    let served = ServedApp { app: Arc::new(app), base: folder, variables, cache, traces, page, settings, caller };
     if stdio {
         return place.serve_stdio(served, true, |reloader, pump| {
             announcement.note();
@@ -88,27 +87,18 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
 ///
 /// # Errors
 /// The text names nobody, or others could reach the server, who would be this caller.
-fn caller(text: &str, host: &Host, app: &App) -> CommandResult<PlatformCaller> {
-    let wrong = |problem: String| CommandError::Usage(format!("`--as` {problem}"));
-    let claims = match serde_json::from_str(text) {
-        Ok(Json::Object(claims)) => claims,
-        Ok(_) | Err(_) => {
-            return Err(wrong(r#"takes the claims of a caller as a JSON object: `{"sub":"u1","scope":"orders:read"}`"#.into()));
-        }
-    };
-    if claims.get("sub").and_then(Json::as_str).is_none_or(str::is_empty) {
-        return Err(wrong(r#"has no `sub`, a string, which names the caller: `{"sub":"u1"}`"#.into()));
-    }
+fn developer(text: &str, host: &Host, app: &App) -> CommandResult<PlatformCaller> {
+    let caller = caller::with_claims(text)?;
     if !host.host.is_loopback() || !is_alone(app) {
-        return Err(wrong(
-            "works on the loopback only, and without `server.hosts`, `server.cors.origins` and `--allow-host`: whoever else reached the server would be this caller".into(),
+        return Err(CommandError::Usage(
+            "`--as` works on the loopback only, and without `server.hosts`, `server.cors.origins` and `--allow-host`: whoever else reached the server would be this caller".into(),
         ));
     }
     note(format_args!(
         "warning: callers without credentials are `{}`, because of `--as`",
-        one_line(claims["sub"].as_str().unwrap_or_default())
+        one_line(caller.claims.get("sub").and_then(Json::as_str).unwrap_or_default())
     ));
-    Ok(PlatformCaller { authorizer: Authorizer::Development, claims })
+    Ok(caller)
 }
 
 /// Whether nothing but this machine's own programs and pages reaches the server.
@@ -119,8 +109,9 @@ fn is_alone(app: &App) -> bool {
 /// Follows the app's files.
 struct Reloads {
     folder: PathBuf,
-    /// What is served.
+    /// What is served, and the file of variables that is.
     current: Option<Vec<u8>>,
+    env_file: Option<Vec<u8>>,
     /// Port and path: they are fixed while the server runs.
     endpoint: (u16, String),
     /// Kept, so that questions of before a change can be answered after it.
@@ -158,16 +149,14 @@ impl Reloads {
             Ok(watch) => watch,
             Err(error) => return note(format_args!("warning: changes are not detected, restart after one: {error}")),
         };
-        let mut variables = std::fs::read(self.folder.join(".env")).ok();
+        let env_file = self.folder.join(app::ENV_FILE);
+        self.env_file = std::fs::read(&env_file).ok();
         while watch.changed() {
-            let now = std::fs::read(self.folder.join(".env")).ok();
-            let same_variables = now == variables;
-            variables = now;
-            self.reload(&mut watch, reloader, same_variables);
+            self.reload(&mut watch, reloader, std::fs::read(&env_file).ok());
         }
     }
 
-    fn reload(&mut self, watch: &mut Watch, reloader: &Reloader, same_variables: bool) {
+    fn reload(&mut self, watch: &mut Watch, reloader: &Reloader, env_file: Option<Vec<u8>>) {
         let report = app::compile(&self.folder);
         watch.follow(&report.files);
         // What was said stays said: output that goes to a file in the app's folder would be a
@@ -178,14 +167,14 @@ impl Reloads {
         app::show(&self.folder, &report.diagnostics);
         self.said = report.diagnostics;
         let Some(mut app) = report.app else {
-            self.broken = true;
-            return note("still serving the last good version");
+            return self.keep_serving(reloader, &render(&self.folder, &self.said, false));
         };
         types::refresh(&self.folder, &app, &report.statements);
         let mended = std::mem::take(&mut self.broken);
         let fingerprint = fingerprint(&app);
-        if same_variables && fingerprint == self.current {
+        if env_file == self.env_file && fingerprint == self.current {
             if mended {
+                reloader.show_problems("");
                 note("fixed: serving the same version");
             }
             return;
@@ -195,11 +184,7 @@ impl Reloads {
             .and_then(|variables| Ok((app::cache(&variables)?, app::traces(&app, &variables)?, variables)));
         let (cache, traces, variables) = match deployment {
             Ok(deployment) => deployment,
-            Err(failure) => {
-                self.broken = true;
-                tell(&failure);
-                return note("still serving the last good version");
-            }
+            Err(failure) => return self.refuse(reloader, &failure),
         };
         if let Some(pump) = &self.pump {
             pump.set_body_limit(app.server.body_limit);
@@ -208,6 +193,7 @@ impl Reloads {
         }
         let tools = count(app.tools.len(), "tool");
         app.server.hosts.extend(self.allow_hosts.iter().map(|name| name.to_ascii_lowercase()));
+        watch.ignore(&announce::database_files(&app, &self.folder, &variables));
         let outdated = announce::outdated(&app, &self.folder, &variables, &report.seeds);
         let page = Page::of_dev(self.listens_on, &app);
         let settings = settings(page, &report.origins);
@@ -218,14 +204,25 @@ impl Reloads {
         let base = self.folder.clone();
         let served = ServedApp { app: Arc::new(app), base, variables, cache, traces, page, settings, caller };
         if let Err(failure) = reloader.replace(&served) {
-            self.broken = true;
-            tell(&failure);
-            return note("still serving the last good version");
+            return self.refuse(reloader, &failure);
         }
-        self.current = fingerprint;
+        reloader.show_problems("");
+        (self.current, self.env_file) = (fingerprint, env_file);
         note(format_args!("reloaded: {tools}"));
         outdated.iter().filter(|line| !self.outdated.contains(line)).for_each(note);
         self.outdated = outdated;
+    }
+
+    /// Says why a change is not served.
+    fn refuse(&mut self, reloader: &Reloader, failure: &CommandError) {
+        tell(failure);
+        self.keep_serving(reloader, failure.message().unwrap_or_default());
+    }
+
+    fn keep_serving(&mut self, reloader: &Reloader, problems: &str) {
+        self.broken = true;
+        reloader.show_problems(problems);
+        note("still serving the last good version");
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{
 };
 
 pub(super) fn run(arguments: &Explain) -> CommandResult {
-    let bundled = app::load(&arguments.app)?;
+    let bundled = app::load_for(&arguments.app, &arguments.tool)?;
     let tool = bundled.app.tools.iter().find(|tool| tool.name == arguments.tool).ok_or_else(|| unknown(&bundled.app, &arguments.tool))?;
     let steps = plan(&bundled.app, tool);
     let settings: Vec<&Origin> = bundled.report.origins.iter().filter(|origin| origin.tool == tool.name).collect();

@@ -52,6 +52,50 @@ fn who_sends_no_credentials_is_the_caller_of_as() {
 }
 
 #[test]
+fn a_call_takes_claims_on_every_kind_of_auth() {
+    let app = app();
+    app.write("who.ts", "export default (_: unknown, ctx: any) => ctx.auth;\n");
+    app.write("auth.ts", "import { error } from \"millrace\";\nexport default () => error(\"No.\");\n");
+    let issuer = "issuer: \"https://login.example.com\"";
+    let jwt = format!("plugin: jwt, policy: {{ {issuer}, audience: a, claims: {{ org: required }} }}");
+    let introspection =
+        format!("plugin: introspection, policy: {{ {issuer}, audience: a, client_id: c, client_secret: \"{{{{ env.SECRET }}}}\" }}");
+    let key = "plugin: api_key, policy: { name: clerk, value: \"{{ env.KEY }}\", scopes: [\"orders:read\"] }";
+    let kinds = [
+        ("jwt", jwt.clone()),
+        ("introspection", introspection),
+        ("cloudflare", "plugin: cloudflare_access, policy: { team: acme, audience: a }".to_owned()),
+        ("lambda", "plugin: lambda, policy: { authorizer: jwt }".to_owned()),
+        ("key", key.to_owned()),
+        ("script", "plugin: ../../../auth.ts".to_owned()),
+        ("any", format!("any: [{{ {jwt} }}, {{ {key} }}]")),
+    ];
+    for (tool, auth) in &kinds {
+        app.write(&format!("app/tools/{tool}/config.yaml"), &format!("{WHO}auth: {{ {auth} }}\n"));
+    }
+    let call = |tool: &str, caller: &str| run(app.path(), &["call", tool, "--as", caller]);
+    for (tool, _) in &kinds {
+        let said = call(tool, r#"{"sub":"u1","scope":"orders:read","org":"north","aud":"a"}"#);
+        assert_eq!(said.code, Some(0), "{tool}: {}", said.err);
+        let principal = said.json();
+        assert_eq!((&principal["subject"], &principal["claims"]["org"]), (&json!("u1"), &json!("north")), "{tool}");
+    }
+    for (tool, caller, code, problem) in [
+        ("jwt", r#"{"sub":"u1"}"#, 1, "`org`"),
+        ("key", r#"{"sub":"u1"}"#, 1, "FORBIDDEN"),
+        ("key", "{", 2, "`--as` takes the claims of a caller as a JSON object"),
+        ("jwt", "u1", 2, "`jwt` has no keys of `api_key`, so `--as` takes the claims of its caller as JSON: `--as '{\"sub\":\"u1\"}'`"),
+        ("any", "boss", 2, "`any` has no key `boss`; it has `clerk`"),
+        ("get-item", r#"{"sub":"u1"}"#, 2, "`get-item` lets everybody in"),
+    ] {
+        let refused = call(tool, caller);
+        assert!(refused.code == Some(code) && refused.err.contains(problem), "{tool} {caller}: {:?} {}", refused.code, refused.err);
+    }
+    app.write(".env", "KEY=a-key-of-clerk\n");
+    assert_eq!(call("any", "clerk").json()["subject"], "clerk");
+}
+
+#[test]
 fn as_takes_claims_and_stays_on_this_machine() {
     let app = app();
     let caller = r#"{"sub":"u1"}"#;

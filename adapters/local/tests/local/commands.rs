@@ -138,6 +138,59 @@ fn check_connect_asks_the_database() {
 }
 
 #[test]
+fn check_reads_the_env_file() {
+    let app = app();
+    app.write(".env", "GOOD=1\nMY_KEY hunter2 and more\n");
+    for arguments in [&["check"][..], &["check", "--connect"], &["check", "--target", "local"]] {
+        let said = run(app.path(), arguments);
+        assert!(said.code == Some(1) && said.out.contains("1 error, 0 warnings"), "{arguments:?}: {}{}", said.out, said.err);
+        assert!(said.err.contains("line 2 of the `.env` file is not an assignment") && said.err.contains(".env:2:1"), "{}", said.err);
+        assert!(!said.err.contains("hunter2"), "{}", said.err);
+    }
+    let json = run(app.path(), &["check", "--json"]).json();
+    assert_eq!((&json["ok"], &json["diagnostics"][0]["file"], &json["diagnostics"][0]["line"]), (&json!(false), &json!(".env"), &json!(2)));
+    // Where it does not go along, nobody reads it.
+    assert_eq!(run(app.path(), &["check", "--target", "worker"]).code, Some(0));
+    app.write(".env", "GOOD=1\nMY_KEY='hunter2 and more'\n");
+    assert_eq!(run(app.path(), &["check"]).code, Some(0));
+}
+
+#[test]
+fn patterns_that_no_engine_takes_are_found() {
+    let app = app();
+    for (pattern, problem) in [("/(a/", "unterminated"), ("/\\-/u", "escape"), ("/(?<n>a)(?<n>b)/", "n")] {
+        app.write("app/tools/test/config.yaml", "description: Tests.\nhandler: ./handler.ts\n");
+        app.write("app/tools/test/handler.ts", &format!("export default () => {pattern}.test(\"a\");\n"));
+        let said = run(app.path(), &["check"]);
+        assert!(
+            said.code == Some(1) && said.err.contains("handler.ts:1") && said.err.to_lowercase().contains(problem),
+            "{pattern}: {}{}",
+            said.out,
+            said.err
+        );
+    }
+}
+
+#[test]
+fn a_command_for_one_tool_warns_of_that_tool_alone() {
+    let app = app();
+    app.write("millrace.yaml", "name: small\n");
+    app.write("app/tools/other/config.yaml", "handler: ../../shared.ts\n");
+    app.write("app/shared.ts", "Array.prototype.more = () => 1;\nexport default () => 1;\n");
+    let checked = run(app.path(), &["check"]).err;
+    assert!(checked.contains("the tool `other` has no `description`") && checked.contains("app/shared.ts"), "{checked}");
+    for command in ["call", "explain"] {
+        let said = run(app.path(), &[command, "get-item"]).err;
+        assert!(!said.contains("warning") && !said.contains("other") && !said.contains("shared.ts"), "{said}");
+        let said = run(app.path(), &[command, "other"]).err;
+        assert!(said.contains("the tool `other` has no `description`") && said.contains("app/shared.ts"), "{said}");
+    }
+    // What keeps the app from being built is said whatever was meant.
+    app.write("app/tools/other/config.yaml", "nonsense: 1\n");
+    assert!(run(app.path(), &["call", "get-item", "id=1"]).err.contains("`nonsense`"));
+}
+
+#[test]
 fn call_takes_text_and_json_and_gives_the_result() {
     let app = app();
     let said = run(app.path(), &["call", "get-item", "id=1"]);
@@ -191,7 +244,7 @@ fn call_takes_a_key_by_its_name() {
         (["call", "who", "--as", "boss"], 2, "`who` has no key `boss`; it has `clerk`, `absent`, `digest`"),
         (["call", "who", "--as", "absent"], 1, "the key `absent` needs the variable `NOT_SET_AT_ALL`, which is not set"),
         (["call", "who", "--as", "digest"], 2, "only the digest of the key `digest` is known"),
-        (["call", "open", "--as", "clerk"], 2, "`open` does not use that; send credentials with `--header`"),
+        (["call", "open", "--as", "clerk"], 2, "`open` lets everybody in and knows nobody, so `--as` has no effect"),
         (["call", "none", "--as", "clerk"], 2, "the tool `none` does not exist"),
     ] {
         let refused = run(app.path(), &arguments);

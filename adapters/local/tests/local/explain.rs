@@ -69,6 +69,31 @@ fn each_setting_shows_at_its_stage() {
 }
 
 #[test]
+fn the_session_of_the_adapter_and_the_claims_of_its_callers_show() {
+    let app = app();
+    let session =
+        "session: { role: \"{{ auth.claims.tier }}_reader\", settings: { app.tenant: \"{{ auth.claims.org }}\", app.kind: api } }";
+    app.write("app/adapters/far.yaml", &format!("connector: postgres\nconnection_string: postgres://h/d\n{session}\n"));
+    let claims = "claims: { org: required, tier: [gold, silver], level: 3 }";
+    let auth = format!("auth: {{ plugin: jwt, policy: {{ issuer: \"https://login.example.com\", audience: a, {claims} }} }}");
+    app.write("app/tools/mine/config.yaml", &format!("description: Mine.\nuse: far\nstatement: SELECT {{{{ auth.subject }}}}\n{auth}\n"));
+    let stages = explained(&app, "mine");
+    let details = stages["authenticate"]["details"].as_array().unwrap();
+    for claim in ["it must have `org`", "its `tier` must be gold or silver", "its `level` must be 3"] {
+        assert!(details.contains(&json!(claim)), "{claim}: {details:?}");
+    }
+    assert_eq!(
+        stages["execute"]["details"],
+        json!([
+            "sets `app.kind` to 'api' for the call",
+            "sets `app.tenant` to '{{ auth.claims.org }}' for the call",
+            "runs as the role '{{ auth.claims.tier }}_reader'",
+            "$1 is auth.subject"
+        ])
+    );
+}
+
+#[test]
 fn a_variable_of_a_statement_is_bound_unless_the_author_says_otherwise() {
     let app = app();
     let statement = "SELECT id FROM {{ env.SCHEMA | ident }}.item WHERE name = {{ env.NAME }} AND {{ env.MORE | raw }}";

@@ -5,6 +5,7 @@ use std::{
     process::Command,
     sync::atomic::{AtomicBool, Ordering},
     thread,
+    time::Duration,
 };
 
 use serde_json::{Value, json};
@@ -12,6 +13,17 @@ use serde_json::{Value, json};
 use crate::support::{GET_ITEM, ServerProcess, answer, app, binary, call, post, run};
 
 const ITEM: &str = "[{\"id\":1,\"name\":\"O'Neil\"}]";
+
+/// 20 writes a second.
+const WRITE_PAUSE: Duration = Duration::from_millis(50);
+
+fn get(served: &ServerProcess, path: &str, fields: &str) -> String {
+    let mut socket = served.connect();
+    write!(socket, "GET {path} HTTP/1.1\r\n{fields}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut text = String::new();
+    socket.read_to_string(&mut text).unwrap();
+    text
+}
 
 #[test]
 fn dev_says_everything_and_its_line_works_as_printed() {
@@ -73,13 +85,6 @@ fn databases_of_a_bundle_may_be_elsewhere() {
 #[test]
 fn only_the_page_of_dev_says_what_a_call_goes_through() {
     let app = app();
-    let get = |served: &ServerProcess, path: &str, fields: &str| {
-        let mut socket = served.connect();
-        write!(socket, "GET {path} HTTP/1.1\r\n{fields}\r\nConnection: close\r\n\r\n").unwrap();
-        let mut text = String::new();
-        socket.read_to_string(&mut text).unwrap();
-        text
-    };
     let local = "Host: 127.0.0.1";
     for threads in [&[][..], &["--threads"]] {
         let served = ServerProcess::start(app.path(), &[&["dev"], threads].concat());
@@ -100,11 +105,11 @@ fn only_the_page_of_dev_says_what_a_call_goes_through() {
         for id in 0..30 {
             served.call("get-item", &json!({ "id": 1, "note": format!("a private note {id}") }));
         }
-        let calls = get(&served, "/page-calls.json", local);
+        let calls = get(&served, "/page-elsewhere.json", local);
         assert_eq!(calls.matches("\"tool\":\"get-item\"").count(), 20, "{calls}");
         assert!(calls.contains("\"name\":\"execute\"") && !calls.contains("private") && !calls.contains("O'Neil"), "{calls}");
         for fields in ["Host: evil.example", "Host: 127.0.0.1\r\nOrigin: https://evil.example"] {
-            for path in ["/page.json", "/page-calls.json"] {
+            for path in ["/page.json", "/page-elsewhere.json"] {
                 let refused = get(&served, path, fields);
                 assert!(refused.starts_with("HTTP/1.1 403") && !refused.contains("SELECT") && !refused.contains("get-item"), "{refused}");
             }
@@ -124,7 +129,7 @@ fn only_the_page_of_dev_says_what_a_call_goes_through() {
         // Where the app is, and what starts it, is for a person at this machine.
         let folder = app.path().to_str().unwrap();
         assert!(!state.contains(folder) && !state.contains("\"run\\\""), "{arguments:?}: {state}");
-        assert!(get(&served, "/page-calls.json", local).starts_with("HTTP/1.1 404"), "{arguments:?}");
+        assert!(get(&served, "/page-elsewhere.json", local).starts_with("HTTP/1.1 404"), "{arguments:?}");
     }
     let served = ServerProcess::start(app.path(), &["serve", bundle]);
     for path in ["/", "/page.json"] {
@@ -199,9 +204,12 @@ fn a_broken_edit_is_shown_and_the_last_good_app_goes_on() {
     app.exchange(path, &format!("{GET_ITEM}nonsense: 1\n"));
     let said = served.wait_for("still serving the last good version");
     assert!(said.contains("`nonsense`") && said.contains("config.yaml:7:1"), "{said}");
+    let shown = || get(&served, "/page-elsewhere.json", "Host: 127.0.0.1");
+    assert!(shown().contains("`nonsense` is not a key of a tool") && shown().contains("config.yaml:7:1"), "{}", shown());
     assert_eq!(served.call("get-item", &json!({ "id": 1 })), "[{\"id\":1,\"name\":\"new\"}]");
     app.exchange(path, GET_ITEM);
     served.wait_for("reloaded: 1 tool");
+    assert!(shown().contains("\"problems\":\"\""), "{}", shown());
     assert_eq!(served.call("get-item", &json!({ "id": 1 })), ITEM);
     // A new tool in a new folder.
     app.write("app/tools/deep/er/config.yaml", "use: main\nstatement: SELECT 7 AS seven\n");
@@ -218,6 +226,48 @@ fn a_broken_edit_is_shown_and_the_last_good_app_goes_on() {
     served.wait_for("still serving the last good version");
     app.write("millrace.yaml", "name: small\nversion: 1.2.3\nserver: { port: 1, body_limit: 1kb }\n");
     served.wait_for("fixed: ");
+    // What changed while the app was broken is served with what mends it.
+    app.write("millrace.yaml", "name: [\n");
+    served.wait_for("still serving the last good version");
+    app.write(".env", "SOME_NUMBER=9\n");
+    app.write("millrace.yaml", "name: small\nversion: 1.2.3\nserver: { port: 1, body_limit: 1kb }\n");
+    served.wait_for("reloaded: 2 tools");
+    assert_eq!(served.call("deep-er", &json!({})), "[{\"seven\":\"9\"}]");
+}
+
+/// The writes go on until the edit is served: in between there is no pause to wait for.
+#[test]
+fn an_edit_is_served_while_the_apps_own_database_is_written() {
+    let app = app();
+    // The second name is one that no ending tells.
+    app.write("app/adapters/other.yaml", "connector: sqlite\nconnection_string: other.data\noptions: { seed: ./main.sql }\n");
+    for adapter in ["main", "other"] {
+        let statement = "INSERT INTO item (name) VALUES ({{ inputs.name }})\ninputs:\n  name: { type: string }\n";
+        app.write(&format!("app/tools/add-{adapter}/config.yaml"), &format!("description: Add.\nuse: {adapter}\nstatement: {statement}"));
+    }
+    let served = ServerProcess::start(app.path(), &["dev"]);
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let (mut kept, mut calls) = (served.connect(), 0);
+            while !done.load(Ordering::Relaxed) {
+                for tool in ["add-main", "add-other"] {
+                    assert!(call(&mut kept, tool, &json!({ "name": "more" })).contains("affected_rows"));
+                }
+                calls += 1;
+                thread::sleep(WRITE_PAUSE);
+            }
+            calls
+        });
+        let end = End(&done);
+        for text in ["one", "two", "three"] {
+            app.write("app/tools/get-item/config.yaml", &GET_ITEM.replace("SELECT id, name", &format!("SELECT id, '{text}' AS name")));
+            served.wait_for("reloaded: 3 tools");
+            assert_eq!(served.call("get-item", &json!({ "id": 1 })), format!("[{{\"id\":1,\"name\":\"{text}\"}}]"));
+        }
+        drop(end);
+        assert!(writer.join().unwrap() > 0);
+    });
 }
 
 struct End<'a>(&'a AtomicBool);

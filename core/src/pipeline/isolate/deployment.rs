@@ -7,12 +7,9 @@
 //! database that refuses credentials has them read at once, within the call: [`Reread`].
 
 use alloc::{borrow::ToOwned, boxed::Box, collections::BTreeMap, format, rc::Rc, string::String, vec::Vec};
-use core::{
-    cell::{Cell, RefCell},
-    future::poll_fn,
-    task::{Poll, Waker},
-};
+use core::cell::{Cell, RefCell};
 
+use super::turns::Turns;
 use crate::{
     Error, ErrorKind, Json,
     app::{App, EnvPart, EnvTemplate, SecretSource, TemplateReference},
@@ -52,9 +49,8 @@ struct Secrets {
     reread_ms: Cell<Option<u64>>,
     /// Until when nobody waits for others: somebody has, in vain.
     hopeless_until_ms: Cell<u64>,
-    /// Whether they are being read for refused credentials, and who waits for that.
-    rereading: Cell<bool>,
-    waiting: RefCell<Vec<Waker>>,
+    /// Who reads them for refused credentials.
+    rereading: Turns,
 }
 
 /// Looks at the secrets again, for a call whose credentials were refused.
@@ -64,9 +60,6 @@ pub(in crate::pipeline) struct Reread<'a> {
     began_ms: u64,
     looks: core::slice::Iter<'static, u64>,
 }
-
-/// The turn of one who reads them; the next one's begins when it is over, or given up.
-struct Turn<'a>(&'a Secrets);
 
 /// A secret.
 #[derive(Default)]
@@ -134,8 +127,7 @@ impl Deployment {
             version: Cell::new(0),
             reread_ms: Cell::default(),
             hopeless_until_ms: Cell::default(),
-            rereading: Cell::default(),
-            waiting: RefCell::default(),
+            rereading: Turns::default(),
         };
         Self { env: Rc::clone(&ports.env), secrets: ports.secrets.as_ref().map(secrets) }
     }
@@ -249,7 +241,7 @@ impl Reread<'_> {
             secrets.clock.sleep(pause_ms).await;
         }
         let wanted_ms = secrets.clock.now_ms();
-        let _turn = secrets.turn().await;
+        let _turn = secrets.rereading.next().await;
         let now_ms = secrets.clock.now_ms();
         // What was read since then, or just before, is not asked for again.
         let least_ms = if *after_ms == 0 { wanted_ms.saturating_sub(REREAD_MS) } else { wanted_ms };
@@ -259,13 +251,6 @@ impl Reread<'_> {
             secrets.reread_ms.set(Some(now_ms));
         }
         true
-    }
-}
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        self.0.rereading.set(false);
-        self.0.waiting.take().into_iter().for_each(Waker::wake);
     }
 }
 
@@ -282,19 +267,6 @@ impl Env for Deployment {
 }
 
 impl Secrets {
-    /// Waits until nobody else reads for refused credentials.
-    async fn turn(&self) -> Turn<'_> {
-        poll_fn(|context| {
-            if self.rereading.replace(true) {
-                self.waiting.borrow_mut().push(context.waker().clone());
-                return Poll::Pending;
-            }
-            Poll::Ready(())
-        })
-        .await;
-        Turn(self)
-    }
-
     /// Reads what is not fresh.
     async fn refresh(&self, now_ms: u64, deadline_ms: Option<u64>) {
         let mut names = Vec::new();

@@ -11,7 +11,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::pipeline::{
     call::names::Names, call::secrets::AppSecrets, isolate::connections::Connections, isolate::deployment::Deployment,
-    isolate::epochs::Epochs, isolate::gates::Gates, isolate::schemas::Schemas, isolate::window::Counts, stages::validate::Patterns,
+    isolate::epochs::Epochs, isolate::gates::Gates, isolate::pings::Pings, isolate::schemas::Schemas, isolate::window::Counts,
+    stages::validate::Patterns,
 };
 use crate::{
     app::{App, ScriptRef, Tool},
@@ -26,6 +27,7 @@ pub struct Pipeline {
     pub(in crate::pipeline) names: Names,
     pub(in crate::pipeline) deployment: Rc<Deployment>,
     pub(in crate::pipeline) connections: Connections,
+    pub(in crate::pipeline) pings: Pings,
     pub(in crate::pipeline) patterns: Patterns,
     pub(in crate::pipeline) schemas: Schemas,
     pub(in crate::pipeline) secrets: Rc<AppSecrets>,
@@ -47,6 +49,7 @@ impl Pipeline {
         let gates = Gates::of(app.tools.len());
         let deployment = Rc::new(Deployment::new(&app, &ports));
         let connections = Connections::new(Rc::clone(&app), &ports, Rc::clone(&deployment));
+        let pings = Pings::new(app.adapters.len());
         let secrets = Rc::new(AppSecrets::new(Rc::clone(&app), Rc::clone(&deployment)));
         let (patterns, counts, epochs, written_codes) = (Patterns::default(), Counts::default(), Rc::default(), RefCell::default());
         Self {
@@ -55,6 +58,7 @@ impl Pipeline {
             names,
             deployment,
             connections,
+            pings,
             patterns,
             schemas,
             secrets,

@@ -10,9 +10,9 @@ use core::fmt::Write as _;
 
 use super::Stage;
 use crate::app::{
-    Access, App, Audience, Auth, Bind, CacheScope, ErrorRule, ErrorStyle, Execute, Form, Idempotency, Input, InputKind, JwtPolicy,
-    KeySource, MiddlewareAction, OnExceed, OnTooMany, Part, Piece, Presenter, SELECT_INPUT, ScriptRef, Source, Statement, Template,
-    TextFormat, TokenCarrier, Tool, Transaction, UnknownFields,
+    Access, App, Audience, Auth, Bind, CacheScope, ClaimRule, ClaimValue, ErrorRule, ErrorStyle, Execute, Form, Idempotency, Input,
+    InputKind, JwtPolicy, KeySource, MiddlewareAction, OnExceed, OnTooMany, Part, Piece, Presenter, SELECT_INPUT, SESSION_ROLE, ScriptRef,
+    SessionTemplate, Source, Statement, Template, TextFormat, TokenCarrier, Tool, Transaction, UnknownFields,
 };
 
 /// One stage of a call.
@@ -121,7 +121,19 @@ fn jwt(policy: &JwtPolicy) -> Vec<String> {
     details.extend(keys);
     details.extend((!algorithms.is_empty()).then(|| format!("it is signed by {}", algorithms.join(", "))));
     details.extend((!policy.scopes.is_empty()).then(|| format!("it must have the scopes {}", policy.scopes.join(", "))));
+    details.extend(policy.claims.iter().map(claim_rule));
     details
+}
+
+fn claim_rule(ClaimRule { claim, values }: &ClaimRule) -> String {
+    let values: Vec<String> = values
+        .iter()
+        .map(|value| match value {
+            ClaimValue::Text(text) => text.to_string(),
+            ClaimValue::Literal(literal) => literal.0.to_string(),
+        })
+        .collect();
+    if values.is_empty() { format!("it must have `{claim}`") } else { format!("its `{claim}` must be {}", values.join(" or ")) }
 }
 
 fn context(app: &App, tool: &Tool, details: &mut Vec<String>) -> String {
@@ -232,6 +244,7 @@ fn execute(app: &App, tool: &Tool, details: &mut Vec<String>, shown: &mut Option
         execute @ (Execute::Statement { adapter, .. } | Execute::Transaction { adapter, .. }) => {
             let adapter = app.adapters.get(*adapter as usize);
             let (name, connector) = adapter.map_or(("?", "?"), |adapter| (&adapter.name, &adapter.connector));
+            let session: Vec<String> = adapter.map(|adapter| adapter.session.iter().map(setting).collect()).unwrap_or_default();
             let access = if execute.access().is_some_and(Access::reads) { "reads" } else { "writes" };
             let cache = kept(tool);
             *shown = Some(match execute {
@@ -243,9 +256,17 @@ fn execute(app: &App, tool: &Tool, details: &mut Vec<String>, shown: &mut Option
             if let Some(reads) = tool.sync.as_ref().and_then(|sync| sync.reads.as_ref()) {
                 details.push(format!("what is kept is not used after a change of {}", names(&app.epochs, &reads.epochs)));
             }
+            // Long statements have long lists of what is bound to them.
+            drop(details.splice(..0, session));
             format!("{access} with adapter `{name}` ({connector}){cache}")
         }
     }
+}
+
+/// What an adapter's `session` sets for the call.
+fn setting(SessionTemplate { name, value }: &SessionTemplate) -> String {
+    let value = composed(value);
+    if name == SESSION_ROLE { format!("runs as the role {value}") } else { format!("sets `{name}` to {value} for the call") }
 }
 
 /// How long a result is kept, and for whom.
@@ -351,18 +372,23 @@ fn bound(bind: &Bind) -> String {
             if let [Piece::Env(name)] = pieces.as_slice() {
                 return format!("env.{name} (text)");
             }
-            let mut text = String::from("the text '");
-            for piece in pieces {
-                match piece {
-                    Piece::Text(literal) => text.push_str(literal),
-                    Piece::Source(source) => text.push_str(&format!("{{{{ {source} }}}}")),
-                    Piece::Env(name) => text.push_str(&format!("{{{{ env.{name} }}}}")),
-                }
-            }
-            text.push('\'');
-            text
+            format!("the text {}", composed(pieces))
         }
     }
+}
+
+/// A composed text in quotes, as its author wrote it.
+fn composed(pieces: &[Piece]) -> String {
+    let mut text = String::from("'");
+    for piece in pieces {
+        match piece {
+            Piece::Text(literal) => text.push_str(literal),
+            Piece::Source(source) => text.push_str(&format!("{{{{ {source} }}}}")),
+            Piece::Env(name) => text.push_str(&format!("{{{{ env.{name} }}}}")),
+        }
+    }
+    text.push('\'');
+    text
 }
 
 fn typed(source: &Source, kind: Option<InputKind>) -> String {

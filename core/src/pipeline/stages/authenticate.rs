@@ -169,6 +169,13 @@ pub(in crate::pipeline) fn admits(pipeline: &Pipeline, headers: &Headers, tool: 
     }
 }
 
+/// Whether these header fields have the API key of a caller of any tool.
+pub(in crate::pipeline) fn knows_key(pipeline: &Pipeline, headers: &Headers) -> bool {
+    let takes = |entry: &Auth| matches!(entry, Auth::ApiKey(keys) if api_key(pipeline, headers, keys).is_ok());
+    let mut auths = pipeline.app.tools.iter().filter_map(|tool| tool.auth.as_ref());
+    sent_key(headers).is_some() && auths.any(|auth| auth.entries().iter().any(takes))
+}
+
 /// The header field of API keys.
 const KEY_FIELD: &str = "x-api-key";
 
