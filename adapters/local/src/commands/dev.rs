@@ -10,7 +10,7 @@ use std::{
 use millrace_bundler::{Diagnostic, Origin};
 use millrace_core::{
     Json,
-    app::App,
+    app::{App, Server},
     one_line::one_line,
     platform_caller::{Authorizer, PlatformCaller},
 };
@@ -48,8 +48,10 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
     let announcement = Announcement::of(&app, databases);
     let current = fingerprint(&app);
     let stdio = arguments.host.stdio;
-    let place =
-        if stdio { ListenOptions::of_stdio(&arguments.host.isolate, log) } else { ListenOptions::of(&arguments.host, &mut app, log) };
+    let place = match stdio {
+        true => ListenOptions::of_stdio(&arguments.host.isolate, log),
+        false => ListenOptions::of(&arguments.host, &mut app, &variables, log)?,
+    };
     let listens_on = (!stdio).then_some(arguments.host.host);
     let page = Page::of_dev(listens_on, &app);
     let reloads = Reloads {
@@ -57,7 +59,7 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
         folder: folder.clone(),
         current,
         allow_hosts: arguments.host.allow_hosts.clone(),
-        endpoint: (app.server.port, app.server.path.clone()),
+        endpoint: listened_at(&app.server),
         pump: None,
         key,
         caller: None,
@@ -82,6 +84,12 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
         announcement.print(scheme, address)?;
         reloads.spawn(watch, reloader)
     })
+}
+
+/// What of a server an edit does not change before the next start: its port, or the variable that
+/// has it, and its path.
+fn listened_at(server: &Server) -> (u16, Option<String>, String) {
+    (server.port, server.port_variable.clone(), server.path.clone())
 }
 
 /// The caller of `--as`.
@@ -122,7 +130,7 @@ struct Reloads {
     /// What is served.
     current: Option<Vec<u8>>,
     /// Port and path: they are fixed while the server runs.
-    endpoint: (u16, String),
+    endpoint: (u16, Option<String>, String),
     /// Kept, so that questions of before a change can be answered after it.
     key: RunKey,
     /// `--as`
@@ -203,7 +211,7 @@ impl Reloads {
         };
         if let Some(pump) = &self.pump {
             pump.set_body_limit(app.server.body_limit);
-        } else if (app.server.port, &app.server.path) != (self.endpoint.0, &self.endpoint.1) {
+        } else if listened_at(&app.server) != self.endpoint {
             note("`server.port` and `server.path` take effect at the next start");
         }
         let tools = count(app.tools.len(), "tool");
