@@ -6,6 +6,7 @@ use std::{
     sync::LazyLock,
 };
 
+use millrace_core::url::UrlParts;
 use oxc::{
     ast::ast::{
         Argument, BindingPattern, CallExpression, Expression, IdentifierReference, Program, StaticMemberExpression, StringLiteral,
@@ -229,7 +230,7 @@ fn written_address(argument: Option<&Argument<'_>>) -> String {
         Some(Argument::StringLiteral(url)) => url.value.to_string(),
         Some(Argument::TemplateLiteral(url)) => {
             let start = url.quasis.first().and_then(|quasi| quasi.value.cooked.as_ref()).map_or("", |text| text.as_str());
-            let has_host = url.expressions.is_empty() || start.split_once("://").is_some_and(|(_, rest)| rest.contains(['/', '?', '#']));
+            let has_host = url.expressions.is_empty() || UrlParts::of(start).is_some_and(|url| !url.rest.is_empty());
             if has_host { start.to_owned() } else { String::new() }
         }
         _ => String::new(),

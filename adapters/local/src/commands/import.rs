@@ -21,38 +21,16 @@ use crate::{
     output::{CommandError, CommandResult, print, typed},
 };
 
+mod imported;
 mod toolbox;
+
+use imported::{ImportedApp, Omission};
 
 /// The longest configuration, in bytes.
 const MAX_FILE: u64 = 4 << 20;
 
 /// The most rounds in which tools are removed that the bundler rejects.
 const MOST_ROUNDS: usize = 3;
-
-/// An app that is not written yet.
-#[derive(Default)]
-struct ImportedApp {
-    /// `instructions`, `auth` and the like, as lines of the root file.
-    root: String,
-    /// The other files, by their paths.
-    files: BTreeMap<String, String>,
-    /// The folder of each tool, by its name in the configuration.
-    tools: BTreeMap<String, String>,
-    /// The variables that the app reads, and what `.env` sets them to.
-    variables: BTreeMap<String, Option<String>>,
-    /// What did not carry over, and why.
-    omitted: Vec<Omission>,
-    /// What carried over in another way.
-    notes: Vec<String>,
-}
-
-/// Something that did not carry over.
-struct Omission {
-    /// What it is: ``the tool `x` ``.
-    what: String,
-    /// Why, in a clause.
-    why: String,
-}
 
 pub(super) fn run(arguments: &Import) -> CommandResult {
     match &arguments.source {
@@ -159,10 +137,4 @@ fn report(folder: &AppFolder<'_>, imported: &ImportedApp) -> CommandResult {
     }
     let place = typed(folder.path);
     print(format_args!("\n  millrace check {place} --connect\n  millrace dev {place}"))
-}
-
-impl Omission {
-    fn line(&self) -> String {
-        format!("  {}: {}", self.what, self.why)
-    }
 }

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use millrace_core::Json;
 
-use super::{ImportedApp, Omission};
+use super::imported::ImportedApp;
 
 mod auth;
 mod config;
@@ -23,6 +23,7 @@ mod prebuilt;
 mod prompt;
 mod source;
 mod statement;
+mod text;
 mod tool;
 mod variables;
 
@@ -57,30 +58,8 @@ pub(super) fn convert(documents: &[Json], textual: bool) -> Result<ImportedApp, 
         imported.files.insert(format!("app/adapters/{}.yaml", adapter.name), adapter.file());
         imported.notes.extend(adapter.note.clone());
     }
-    imported.keep_variables(variables);
+    imported.keep_variables(variables.into_values());
     Ok(imported)
-}
-
-impl ImportedApp {
-    fn omit(&mut self, what: String, why: impl Into<String>) {
-        self.omitted.push(Omission { what, why: why.into() });
-    }
-
-    /// Whether a tool uses an adapter.
-    fn uses(&self, adapter: &str) -> bool {
-        let line = format!("use: {}\n", super::yaml::word(adapter));
-        self.tools.values().filter_map(|place| self.files.get(&format!("{place}/config.yaml"))).any(|text| text.contains(&line))
-    }
-
-    /// Keeps the variables that a file reads.
-    fn keep_variables(&mut self, variables: Variables) {
-        let Self { root, files, .. } = self;
-        let is_read = |name: &str| {
-            let placeholder = format!("{{{{ env.{name} }}}}");
-            root.contains(&placeholder) || files.values().any(|text| text.contains(&placeholder))
-        };
-        self.variables = variables.into_values().into_iter().filter(|(name, _)| is_read(name)).collect();
-    }
 }
 
 #[cfg(test)]

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::{
-    super::{ImportedApp, yaml},
+    super::imported::ImportedApp,
     config::{Config, Entry, texts},
     variables::Variables,
 };
+use crate::commands::new::from::yaml;
 
 /// The entry of `auth.any` of each service, by its name.
 pub(super) type Services = BTreeMap<String, String>;

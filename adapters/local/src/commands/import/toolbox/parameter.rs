@@ -3,10 +3,8 @@
 use millrace_core::Json;
 use serde_json::Map;
 
-use super::{
-    super::yaml,
-    config::{scalar, texts},
-};
+use super::config::{scalar, texts};
+use crate::commands::new::from::yaml;
 
 /// A parameter of a tool.
 #[derive(Debug)]
@@ -180,7 +178,7 @@ fn input(body: &Map<String, Json>, kind: InputType) -> String {
         keys.push(format!("items: {}", input(items, of)));
     }
     if let Some(description) = body.get("description").and_then(Json::as_str).filter(|text| !text.is_empty()) {
-        keys.push(format!("description: {}", super::tool::described(description)));
+        keys.push(format!("description: {}", super::text::described(description)));
     }
     format!("{{ {} }}", keys.join(", "))
 }

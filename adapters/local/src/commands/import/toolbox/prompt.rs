@@ -3,10 +3,11 @@
 use millrace_core::Json;
 
 use super::{
-    super::{ImportedApp, yaml},
+    super::imported::ImportedApp,
     config::Entry,
     statement::{Action, Piece, pieces},
 };
+use crate::commands::new::from::yaml;
 
 /// Adds the prompts that an app can have.
 pub(super) fn add_all(prompts: &[Entry], imported: &mut ImportedApp) {
@@ -28,7 +29,7 @@ fn file(prompt: &Entry) -> Result<String, String> {
     }
     let mut text = String::new();
     if let Some(description) = prompt.text("description") {
-        text.push_str(&format!("description: {}\n", super::tool::described(&description)));
+        text.push_str(&format!("description: {}\n", super::text::described(&description)));
     }
     let arguments = prompt.body.get("arguments").and_then(Json::as_array).map_or(&[][..], Vec::as_slice);
     if !arguments.is_empty() {
@@ -38,7 +39,7 @@ fn file(prompt: &Entry) -> Result<String, String> {
     for argument in arguments {
         let name = argument["name"].as_str().filter(|name| is_name(name)).ok_or("an argument has a name that is not supported")?;
         let is_optional = argument["required"] == false || argument.get("default").is_some_and(|default| !default.is_null());
-        let described = super::tool::described(argument["description"].as_str().unwrap_or_default());
+        let described = super::text::described(argument["description"].as_str().unwrap_or_default());
         text.push_str(&format!("  {name}: {{ required: {}, description: {described} }}\n", !is_optional));
         names.push(name);
     }

@@ -5,10 +5,10 @@ use millrace_core::{Json, url::percent_coded};
 use millrace_languages::Dialect;
 
 use super::{
-    super::yaml,
     config::{Entry, scalar, texts},
     variables::Variables,
 };
+use crate::commands::new::from::yaml;
 
 /// An adapter that is not written yet.
 pub(super) struct Adapter {

@@ -6,14 +6,16 @@ use millrace_core::Json;
 use millrace_languages::redis;
 
 use super::{
-    super::{super::new::from::names, ImportedApp, yaml},
+    super::imported::ImportedApp,
     auth::{self, Services},
     config::{Config, Entry, texts},
     parameter::{self, Parameter},
     prebuilt,
     source::Adapter,
     statement::{Conversion, Converted},
+    text::{block, escaped},
 };
+use crate::commands::new::from::{names, yaml};
 
 /// What a tool can have that carries over, or means what the build finds out by itself.
 const KNOWN: [&str; 12] = [
@@ -179,26 +181,6 @@ fn without_statement(kind: &str) -> String {
         kind if kind.ends_with("execute-sql") => "it runs any statement that its caller sends".to_owned(),
         kind => format!("a tool of the type `{kind}` has no statement in the file"),
     }
-}
-
-/// A description within a line. What is between double braces is no placeholder there.
-pub(super) fn described(text: &str) -> String {
-    yaml::quoted(&escaped(text))
-}
-
-fn escaped(text: &str) -> String {
-    text.replace("{{", "{ {").replace("}}", "} }")
-}
-
-/// A text of several lines as a block, where it can be one.
-fn block(text: &str) -> String {
-    let is_odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t') || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{85}');
-    let begins_odd = text.starts_with([' ', '\t', '\n']);
-    if !text.contains('\n') || begins_odd || text.contains(is_odd) {
-        return yaml::quoted(text);
-    }
-    let lines: String = text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") }).collect();
-    format!("|\n{}", lines.trim_end_matches('\n'))
 }
 
 fn is_name(name: &str) -> bool {
