@@ -25,6 +25,7 @@ mod context;
 mod descriptor;
 pub mod diagnostic;
 mod expression;
+mod fetches;
 mod field;
 mod findings;
 mod guard;
@@ -229,6 +230,17 @@ fn bundle_with(folder: &Path, options: &Options, loader: Option<&dyn ScriptLoade
         sizes: compiler.sizes,
         script_sizes: std::mem::take(&mut compiler.links.sizes),
     }
+}
+
+/// Reads the YAML documents of a file that is no file of an app, as strictly as those are read.
+/// `path` is what diagnostics call it.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn yaml_documents(path: &str, text: &str) -> Result<Vec<serde_json::Value>, Vec<Diagnostic>> {
+    let mut findings = findings::Findings::default();
+    let documents = yaml::Document::parse_several(&source::Source::new(path, text), &mut findings).unwrap_or_default();
+    if findings.has_errors() { Err(findings.into_sorted()) } else { Ok(documents.iter().map(yaml::Node::json).collect()) }
 }
 
 /// Renders diagnostics for a terminal of 100 columns, with the lines they mean, and counts them.

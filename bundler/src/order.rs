@@ -3,8 +3,8 @@
 use millrace_core::app::App;
 
 use crate::{
-    adapter, authorization, budget, clients, compiler::Compiler, identity, load, presenter, prompt, resource, root, search, skill, sync,
-    tool,
+    adapter, authorization, budget, clients, compiler::Compiler, fetches, identity, load, presenter, prompt, resource, root, search, skill,
+    sync, tool,
 };
 
 /// Compiles the app. `None` where there is none; else the app as far as it could be read, which is
@@ -28,6 +28,7 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
     adapters.check_named(compiler, &named);
     adapters.judge_scripts(compiler, &statements, &tools.list);
     tools.check_named(compiler, &named);
+    fetches::check(compiler, &root, &named);
     compiler.scripted = statements;
     let all = std::mem::take(&mut tools.sync);
     let epochs = sync::epochs::resolve(compiler, &root.sync, &all, &mut tools.list, &adapters.list);

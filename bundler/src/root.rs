@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use millrace_core::{
-    app::{ErrorStyle, Server},
+    app::{EnvPart, ErrorStyle, Server},
     url::UrlParts,
 };
 
@@ -178,7 +178,7 @@ static SERVER: Record = Record {
         Field::new(
             "port",
             Shape::OneOf(&[Shape::Int(0, 65_535), Shape::Text]),
-            "The port of the local host; the option `--port` and the variable `PORT` override it.",
+            "The port of the local host, or a variable: `\"{{ env.HTTP_PORT }}\"`. The option `--port` and the variable `PORT` override it.",
         )
         .default("8080"),
         Field::new("path", Shape::Text, "The path of the MCP endpoint.").default("/mcp"),
@@ -331,7 +331,8 @@ fn settings(compiler: &mut Compiler<'_>, document: Document) -> RootSettings {
         error_style: error_style(&document, errors, Located::default(ErrorStyle::Result)),
         expose: expose(&document, errors, Located::default(false)),
         substitution: substitution(&document, &root, Located::default(Substitution::Bind)),
-        expose_tools: placed(&document, tools.at("expose"), expose_tools, Expose::Direct),
+        // Clients of Hyperterse call its `search` and `execute`.
+        expose_tools: placed(&document, tools.at("expose"), expose_tools, if compiler.imported { Expose::Both } else { Expose::Direct }),
         search_limit: tools.at("search").and_then(|search| search.at("limit")).and_then(seconds).unwrap_or(10),
         document,
     }
@@ -422,11 +423,22 @@ fn root_agents(document: &Document) -> Option<(String, std::ops::Range<usize>)> 
     document.root.entry("agents").map(|entry| (document.source.path.clone(), entry.key_range.clone()))
 }
 
-fn server(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Server {
-    let port = node.at("port").map_or(Some(8080), |port| port.written(&document.source).and_then(|text| text.trim().parse::<u16>().ok()));
-    if let (None, Some(port)) = (port, node.at("port")) {
-        compiler.error(document, port.range.clone(), "`server.port` is not a port", "It takes a number from 0 to 65535.");
+/// `server.port`: a number, or the variable that has it.
+fn port(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> (u16, Option<String>) {
+    let number = match compiler.env_template(document, node).0.as_slice() {
+        [EnvPart::Env(name)] => return (8080, Some(name.clone())),
+        [EnvPart::Text(text)] => text.trim().parse().ok(),
+        _ => None,
+    };
+    if number.is_none() {
+        let help = "It takes a number from 0 to 65535, or a variable: `\"{{ env.NAME }}\"`.";
+        compiler.error(document, node.range.clone(), "`server.port` is not a port", help);
     }
+    (number.unwrap_or(8080), None)
+}
+
+fn server(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Server {
+    let (port, port_variable) = node.at("port").map_or((8080, None), |node| port(compiler, document, node));
     let path = node.text_at("path").unwrap_or("/mcp");
     let odd = |c: char| c.is_whitespace() || c.is_control() || "?#{}\"<>\\".contains(c) || !c.is_ascii();
     if let Some(node) = node.at("path")
@@ -473,7 +485,7 @@ fn server(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Serv
     if let (0..1024, Some(node)) = (body_limit, node.at("body_limit")) {
         compiler.error(document, node.range.clone(), "`server.body_limit` is too small for any request", "It takes at least `1kb`.");
     }
-    Server { port: port.unwrap_or(8080), path: path.to_owned(), cors_origins, hosts, body_limit }
+    Server { port, port_variable, path: path.to_owned(), cors_origins, hosts, body_limit }
 }
 
 /// `locales`

@@ -45,16 +45,19 @@ pub(crate) fn add(compiler: &mut Compiler<'_>, root: &RootSettings, tools: &mut 
     }
     for name in [SEARCH, EXECUTE] {
         if tools.list.iter().any(|tool| tool.name == name) || tools.broken.contains(name) {
-            let range = root.document.root.at("tools").and_then(|node| node.at("expose")).map_or(0..0, |node| node.range.clone());
+            let said = root.document.root.at("tools").and_then(|node| node.at("expose"));
+            // The two that an imported app has by default make room for its own.
+            let Some(said) = said else { return };
             let message = format!("the app has a tool `{name}`, and `tools.expose` adds another one");
-            compiler.error(&root.document, range, message, "Give the app's tool another `name`.");
+            compiler.error(&root.document, said.range.clone(), message, "Give the app's tool another `name`.");
             return;
         }
     }
     for tool in &mut tools.list {
         tool.listed = *expose == Expose::Both;
     }
-    tools.list.extend([search_tool(root, &tools.list), execute_tool(root, &tools.list)]);
+    let arguments = if compiler.imported { "inputs" } else { "arguments" };
+    tools.list.extend([search_tool(root, &tools.list), execute_tool(root, &tools.list, arguments)]);
     tools.list.sort_by(|a, b| a.name.cmp(&b.name));
     // The index names places, which are known only now.
     let index = index(&tools.list);
@@ -95,16 +98,15 @@ fn search_tool(root: &RootSettings, others: &[Tool]) -> Tool {
     tool(root, SEARCH, &description, schema, hints, inputs, Execute::Search(SearchIndex::default()))
 }
 
-fn execute_tool(root: &RootSettings, others: &[Tool]) -> Tool {
-    let inputs = vec![
-        Input { min: Some(1.0), ..input("tool", InputKind::String) },
-        Input { optional: true, ..input("arguments", InputKind::Object) },
-    ];
+/// The tool that calls others. `arguments` is the name of the input that has theirs.
+fn execute_tool(root: &RootSettings, others: &[Tool], arguments: &str) -> Tool {
+    let inputs =
+        vec![Input { min: Some(1.0), ..input("tool", InputKind::String) }, Input { optional: true, ..input(arguments, InputKind::Object) }];
     let schema = json!({
         "type": "object",
         "properties": {
             "tool": { "type": "string", "description": format!("The tool's name, as `{SEARCH}` gives it"), "minLength": 1 },
-            "arguments": { "type": "object", "description": "Its arguments, by its own input schema" },
+            arguments: { "type": "object", "description": "Its arguments, by its own input schema" },
         },
         "required": ["tool"],
     });

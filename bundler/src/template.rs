@@ -311,7 +311,10 @@ impl Compiler<'_> {
                         let range = placeholder.range.clone();
                         self.findings.problem(document, node, Problem { severity, range, message, help });
                     }
-                    parts.push(TemplatePart::Source(Source { root: Root::Arguments, path: vec![name] }));
+                    let mut path = vec![name];
+                    // There, a placeholder without a value stays in the text.
+                    path.extend(self.imported.then(|| text[placeholder.range.clone()].to_owned()));
+                    parts.push(TemplatePart::Source(Source { root: Root::Arguments, path }));
                 }
             }
         }

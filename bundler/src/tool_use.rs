@@ -146,7 +146,9 @@ fn value(compiler: &mut Compiler<'_>, document: &Document, node: &Node, names: &
     }
     let template = compiler.arguments_template(document, node, names);
     match template.0.as_slice() {
-        [TemplatePart::Source(source)] if source.root == Root::Arguments => InputSource::Argument(source.path.concat()),
+        [TemplatePart::Source(source)] if source.root == Root::Arguments => {
+            InputSource::Argument(source.path.first().cloned().unwrap_or_default())
+        }
         _ => InputSource::Text(template),
     }
 }

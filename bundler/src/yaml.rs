@@ -94,8 +94,13 @@ impl Document {
     /// Reads a file. What is wrong goes to `findings`; `None` where nothing can be read.
     pub(crate) fn parse(source: Source, findings: &mut Findings) -> Option<Self> {
         let source = Rc::new(source);
-        let root = Builder::new(&source, findings).run()?;
+        let root = Builder::new(&source, findings).run(false)?.pop().unwrap_or_else(Node::nothing);
         Some(Self { source, root })
+    }
+
+    /// Reads the documents of a file that may have several.
+    pub(crate) fn parse_several(source: &Source, findings: &mut Findings) -> Option<Vec<Node>> {
+        Builder::new(source, findings).run(true)
     }
 }
 
@@ -272,10 +277,10 @@ impl<'a> Builder<'a> {
         Self { source, findings, bytes, open: Vec::new(), anchors: BTreeMap::new(), nodes: 0, root: None }
     }
 
-    fn run(mut self) -> Option<Node> {
+    fn run(mut self, several: bool) -> Option<Vec<Node>> {
         let text = tabs::spaced(&self.source.text);
         let mut parser = Parser::new_from_str(&text);
-        let mut documents = 0;
+        let mut documents = Vec::new();
         while let Some(next) = parser.next_event() {
             let (event, span) = match next {
                 Ok(next) => next,
@@ -287,17 +292,18 @@ impl<'a> Builder<'a> {
                     return None;
                 }
             };
-            if matches!(event, Event::DocumentStart(_)) {
-                documents += 1;
-                if documents > 1 {
-                    let range = self.range(span);
-                    self.findings.error(self.source, range, "the file has more than one YAML document", "Remove the second `---` line.");
-                    return None;
-                }
+            if matches!(event, Event::DocumentStart(_)) && !documents.is_empty() && !several {
+                let range = self.range(span);
+                self.findings.error(self.source, range, "the file has more than one YAML document", "Remove the second `---` line.");
+                return None;
             }
+            let is_end = matches!(event, Event::DocumentEnd);
             self.event(event, span)?;
+            if is_end {
+                documents.push(self.root.take().unwrap_or_else(Node::nothing));
+            }
         }
-        Some(self.root.take().unwrap_or_else(Node::nothing))
+        Some(documents)
     }
 
     /// Takes one event; `None` where reading on makes no sense.

@@ -189,8 +189,10 @@ pub struct Identity {
 /// `server`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Server {
-    /// The local host's port.
+    /// The local host's port, where no variable has it.
     pub port: u16,
+    /// The variable that has the local host's port.
+    pub port_variable: Option<String>,
     /// The path of the MCP endpoint, `/mcp`.
     pub path: String,
     /// `cors.origins`: web origins that may call, as `scheme://host[:port]`.

@@ -2,10 +2,18 @@
 
 use std::{path::Path, process::Command};
 
-use millrace_tests::{docs::text, local::binary, mongodb, mysql::Mysql, redis};
+use millrace_tests::{
+    case::Exchange,
+    docs::text,
+    local::{Host, binary},
+    mongodb,
+    mysql::Mysql,
+    postgres::LazyDatabase,
+    redis,
+};
 use serde_json::json;
 
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 10] = [
     (".hyperterse", "name: shop\n"),
     ("app/adapters/sql.terse", "connector: mysql\nconnection_string: \"{{ env.SQL }}\"\n"),
     ("app/adapters/documents.terse", "connector: mongodb\nconnection_string: \"{{ env.DOCUMENTS }}\"\n"),
@@ -30,6 +38,18 @@ inputs: { id: { type: int }, who: { type: string } }
 use: documents
 statement: '{"database": "reports", "command": {"find": "visits", "filter": {"who": "{{ inputs.who }}", "_id": {"$gte": {{inputs.from}}}}, "sort": {"_id": 1}, "limit": 10}}'
 inputs: { who: { type: string }, from: { type: int } }
+"#,
+    ),
+    (
+        "app/tools/tally/config.terse",
+        r#"description: Visits of somebody, counted.
+use: documents
+statement: |
+  {"database": "reports",
+   "command": {"aggregate": "visits",
+     "pipeline": [{ "$match": { "_id": {{ inputs.id }} } }, { "$group": { "_id": "$who", "n": { "$sum": 1 } } }, { "$sort": { "n": -1 } }],
+     "cursor": {}}}
+inputs: { id: { type: int } }
 "#,
     ),
     (
@@ -77,6 +97,7 @@ fn its_statements_run_on_mysql_mongodb_and_redis() {
             json!([{ "_id": 7, "who": hostile, "code": "7", "note": format!("by {hostile}") }]).to_string(),
         ),
         (vec!["visits", "from=8", &format!("who={hostile}")], "[]\n".to_owned()),
+        (vec!["tally", "id=7"], json!([{ "_id": hostile, "n": 1 }]).to_string()),
         (vec!["keep", "user=ann lee", "choice=a \"b\" c"], r#"[{"value":"OK"}]"#.to_owned()),
         (vec!["kept", "user=ann lee"], r#"[{"value":"a \"b\" c"}]"#.to_owned()),
     ] {
@@ -117,5 +138,194 @@ fn what_is_wrong_with_a_document_has_its_place() {
             shown.ends_with(&place) && first["message"].as_str().unwrap().contains(expected),
             "{statement}: {place} {expected}\n{said}"
         );
+    }
+}
+
+/// The shapes of tools that its documentation shows, with names and rows of their own: each with
+/// what a call of it gives.
+const DOCUMENTED: [(&str, &str, &[&str], &str); 14] = [
+    (
+        "guests/get",
+        "use: hotel\nstatement: |\n  SELECT g.id, g.name, r.floor AS floor FROM guests g LEFT JOIN rooms r ON r.id = g.room WHERE g.id = {{ inputs.id }}\n\
+         inputs: { id: { type: int, description: Number } }\nauth: { plugin: api_key, policy: { value: \"{{ env.DESK_KEY }}\" } }",
+        &["id=1", "--header", "X-API-Key: open sesame"],
+        r#"[{"id":1,"name":"Ida","floor":2}]"#,
+    ),
+    (
+        "guests/list",
+        "use: hotel\nstatement: SELECT id FROM guests ORDER BY id DESC LIMIT {{ inputs.limit }} OFFSET {{ inputs.offset }}\n\
+         inputs: { limit: { type: int, optional: true, default: 20 }, offset: { type: int, optional: true, default: \"1\" } }",
+        &[],
+        r#"[{"id":1}]"#,
+    ),
+    (
+        "guests/create",
+        "use: hotel\nstatement: |\n  INSERT INTO guests (name, phone, room)\n  VALUES (\n    '{{ inputs.name }}',\n    '{{ inputs.phone }}',\n    {{ inputs.room }}\n  )\n  RETURNING name, phone, room\n\
+         inputs: { name: { type: string }, phone: { type: string, optional: true }, room: { type: int, optional: true } }",
+        &["name=O'Neil'); DROP TABLE guests; --", "room=1"],
+        r#"[{"name":"O'Neil'); DROP TABLE guests; --","phone":null,"room":1}]"#,
+    ),
+    (
+        "guests/search",
+        "use: hotel\nstatement: |\n  SELECT name FROM guests\n  WHERE name ILIKE '%{{ inputs.query }}%'\n     OR phone ILIKE '%{{ inputs.query }}%'\n  LIMIT {{ inputs.limit }}\n\
+         inputs: { query: { type: string }, limit: { type: int, optional: true, default: 20 } }\nauth: { plugin: allow_all }",
+        &["query=DA"],
+        r#"[{"name":"Ida"}]"#,
+    ),
+    (
+        "stays/by-day",
+        "use: hotel\nstatement: |\n  SELECT DATE(since) AS date, COUNT(*) AS stays, AVG(price) AS price FROM stays\n  WHERE since >= '{{ inputs.from }}' AND since <= '{{ inputs.to }}'\n  GROUP BY DATE(since) ORDER BY date DESC\n\
+         inputs: { from: { type: datetime }, to: { type: datetime } }\ncache: { enabled: true, ttl: 120 }",
+        &["from=2025-01-01", "to=2025-12-31 10:00:00"],
+        r#""date":"2025-06-01","stays":2"#,
+    ),
+    (
+        "stays/recent",
+        "use: hotel\nstatement: |\n  SELECT DATE_TRUNC('month', since) AS month, COUNT(DISTINCT guest) AS guests FROM stays\n  WHERE since >= NOW() - INTERVAL '100 years' GROUP BY 1",
+        &[],
+        r#""guests":2"#,
+    ),
+    (
+        "guests/active",
+        "use: hotel\nstatement: SELECT count(*) AS n FROM guests WHERE {{ inputs.all }} OR room IS NOT NULL AND id < 3\n\
+         inputs: { all: { type: boolean, optional: true, default: 'false' } }",
+        &[],
+        r#"[{"n":1}]"#,
+    ),
+    (
+        "guests/shaped",
+        "use: hotel\nstatement: SELECT id, name, since FROM guests WHERE id = 1\nmappers: { output: ./shape.ts }\n--- shape.ts\n\
+         export default function outputTransform(payload: { results?: any[]; tool?: string }) {\n  const rows = payload?.results ?? [];\n  \
+         return rows.map((row) => ({ ...row, since: new Date(row.since).toISOString(), isNew: row.id === 1 }));\n}",
+        &[],
+        r#"[{"id":1,"name":"Ida","since":"2025-06-01T08:30:00.000Z","isNew":true}]"#,
+    ),
+    (
+        "guests/summed",
+        "use: hotel\nstatement: SELECT price FROM stays\nmappers: { output: ./sum.ts#summed }\n--- sum.ts\n\
+         export function summed(payload: { results?: any[] }) {\n  const rows = payload.results ?? [];\n  if (rows.length === 0) {\n    return { total: 0, items: [] };\n  }\n  \
+         return { total: rows.length, most: Math.max(...rows.map((r) => Number(r.price))) };\n}",
+        &[],
+        r#"[{"total":2,"most":120}]"#,
+    ),
+    (
+        "guests/checked",
+        "use: hotel\nstatement: SELECT '{{ inputs.mail }}' AS mail, {{ inputs.number }} + 0 AS number\nmappers: { input: ./check.ts }\n\
+         inputs: { mail: { type: string }, number: { type: int } }\n--- check.ts\n\
+         export default function inputTransform(payload: { inputs?: Record<string, any>; tool?: string }) {\n  const inputs = payload?.inputs ?? {};\n  \
+         if (!inputs.mail?.match(/^[^\\s@]+@[^\\s@]+\\.[^\\s@]+$/)) {\n    throw new Error(\"Invalid mail\");\n  }\n  \
+         return { ...inputs, mail: inputs.mail.toLowerCase().trim(), number: Math.floor(Number(inputs.number)) };\n}",
+        &["mail=IDA@example.com", "number=7"],
+        r#"[{"mail":"ida@example.com","number":7}]"#,
+    ),
+    (
+        "rates/cost",
+        "handler: ./cost.ts\ninputs: { weight: { type: float }, express: { type: boolean, optional: true, default: false } }\nauth: { plugin: allow_all }\n--- cost.ts\n\
+         export default function handler(payload: { inputs?: Record<string, any>; tool?: string }) {\n  const { weight = 0, express = false } = payload?.inputs ?? {};\n  \
+         console.log(\"cost\", { weight });\n  console.error(\"none\");\n  console.warn(\"none\");\n  return [{ cost: Math.round(weight * (express ? 3 : 2) * 100) / 100 }];\n}",
+        &["weight=1.234"],
+        r#"[{"cost":2.47}]"#,
+    ),
+    (
+        "rates/day",
+        "handler: ../shared.ts#day\n--- ../shared.ts\n\
+         export function day(payload: { inputs: Record<string, any> }) {\n  return { rate: 90 };\n}\nexport function night() {\n  return [{ rate: 60.5 }];\n}",
+        &[],
+        r#"[{"rate":90}]"#,
+    ),
+    ("rates/night", "handler: ../shared.ts#night", &[], r#"[{"rate":60.5}]"#),
+    (
+        "rates/found",
+        "inputs: { city: { type: string } }\n--- rate-handler.ts\n\
+         export default async function handler(payload: { inputs?: Record<string, any> }) {\n  const city = payload?.inputs?.city ?? \"Bergen\";\n  return { city };\n}",
+        &["city=Oslo"],
+        r#"[{"city":"Oslo"}]"#,
+    ),
+];
+
+/// Writes the tools that the documentation shows.
+fn documented(folder: &Path) {
+    for (name, text, ..) in DOCUMENTED {
+        for (at, part) in text.split("\n--- ").enumerate() {
+            let (file, body) = if at == 0 { ("config.terse", part) } else { part.split_once('\n').unwrap() };
+            millrace_tests::files::write(folder, &format!("app/tools/{name}/{file}"), &format!("{body}\n"));
+        }
+    }
+}
+
+#[test]
+fn what_its_documentation_shows_of_tools_runs() {
+    let database = LazyDatabase::new(
+        "CREATE TABLE rooms (id int PRIMARY KEY, floor int);\n\
+         CREATE TABLE guests (id serial PRIMARY KEY, name text, phone text, room int, since timestamptz DEFAULT '2025-06-01T08:30:00Z');\n\
+         CREATE TABLE stays (guest int, since timestamp, price numeric(9,2));\nINSERT INTO rooms VALUES (1, 2);\n\
+         INSERT INTO guests (name, room) VALUES ('Ida', 1), ('Per', NULL);\n\
+         INSERT INTO stays VALUES (1, '2025-06-01 10:00', 100), (2, '2025-06-01 12:00', 120);\n"
+            .to_owned(),
+    );
+    database.make();
+    let folder = tempfile::tempdir().unwrap();
+    let adapter = "connector: postgres\nconnection_string: '{{ env.HOTEL_URL }}'\noptions:\n  sslmode: disable\n  connect_timeout: '10'\n";
+    let root = "name: hotel\nserver:\n  port: \"{{ env.DESK_PORT }}\"\n  log_level: 2\ntools:\n  cache: { enabled: false, ttl: 60 }\n";
+    app(folder.path(), &[(".hyperterse", root), ("app/adapters/hotel.terse", adapter)]);
+    documented(folder.path());
+    // Hosted databases say `sslmode` in the URL, too.
+    let url = database.url();
+    let url = format!("{url}{}sslmode=disable", if url.contains('?') { '&' } else { '?' });
+    let env = [("HOTEL_URL", url), ("DESK_KEY", "open sesame".to_owned()), ("DESK_PORT", "0".to_owned())];
+    let env: Vec<(String, String)> = env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    for (name, _, arguments, expected) in DOCUMENTED {
+        let mut command = Command::new(binary());
+        command.arg("call").arg(name.replace('/', "-")).args(arguments).current_dir(folder.path()).envs(env.iter().cloned());
+        let said = text(&command.output().unwrap());
+        assert!(said.contains(expected), "{name}: {expected}\n{said}");
+    }
+    // The variable has the port; clients find the tools by `search`, and call them by `execute`.
+    let host = Host::dev(folder.path(), &env);
+    let found = host.send(&Exchange::call("search", &json!({ "query": "cost of a rate" })));
+    assert!(found.contains("rates-cost"), "{found}");
+    let executed = host.send(&Exchange::call("execute", &json!({ "tool": "rates-cost", "inputs": { "weight": 1 } })));
+    assert!(executed.contains(r#"[{\"cost\":2}]"#), "{executed}");
+}
+
+#[test]
+fn what_of_its_documentation_does_not_run_is_named() {
+    for (files, expected) in [
+        // `fetch` is not synchronous, and asks only what is allowed.
+        (
+            vec![
+                ("app/tools/a/config.terse", "description: A.\nhandler: ./h.ts\ninputs: { city: { type: string } }\n"),
+                (
+                    "app/tools/a/h.ts",
+                    "export default async function handler(payload: any) {\n  const response = fetch(\n    `https://api.example.com/v1?city=${payload.inputs.city}`\n  );\n  \
+                     if (!response.ok) throw new Error(`status: ${response.status}`);\n  return response.json();\n}\n",
+                ),
+            ],
+            vec![
+                "h.ts:2:20 warning: the script asks `api.example.com`, which is not in `fetch.allow`, so the request is refused",
+                "List the host in `.hyperterse`: `fetch: { allow: [\"api.example.com\"] }`.",
+                "h.ts:2:20 warning: `fetch` returns a promise, and what is used of it belongs to the response",
+            ],
+        ),
+        // Keys of its first version.
+        (
+            vec![
+                ("app/tools/a/config.terse", "description: A.\nscripts:\n  handler: ./h.ts\n"),
+                ("app/tools/a/h.ts", "export default () => 1;\n"),
+            ],
+            vec!["error: `scripts` is not a key of a tool"],
+        ),
+        (
+            vec![("app/tools/a/config.terse", "description: A.\nuse: [one, two]\nstatement: SELECT 1\n")],
+            vec!["error: `use` takes text, not a list"],
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        app(folder.path(), &[FILES[0]]);
+        app(folder.path(), &files);
+        let said = text(&Command::new(binary()).arg("check").current_dir(folder.path()).output().unwrap());
+        for part in expected {
+            assert!(said.contains(part), "{part}\n{said}");
+        }
     }
 }

@@ -25,6 +25,7 @@ mod grants;
 mod grants_redis;
 mod hyperterse;
 mod image;
+mod import;
 mod in_process;
 mod invariants;
 mod lambda;

@@ -84,8 +84,10 @@ impl AwsServer {
         let AwsPorts { http, clock, random, variables } = ports;
         let user = format!("connector `{connector}`");
         let region = match (region, options.take("region"), &variables) {
-            (Some(_), Some(_), _) => return Err(configuration(format!("`region` of {user} is set more than once; keep one of them"))),
-            (Some(region), None, _) | (None, Some(region), _) => region,
+            (Some(one), Some(other), _) if one != other => {
+                return Err(configuration(format!("`region` of {user} is set to different values; keep one of them")));
+            }
+            (Some(region), _, _) | (None, Some(region), _) => region,
             (None, None, Some(variables)) => region_of(&user, &**variables)?,
             (None, None, None) => return Err(configuration(format!("{user} needs the option `region`"))),
         };

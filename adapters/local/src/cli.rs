@@ -23,6 +23,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Make a new app that runs at once
     New(New),
+    /// Make a new app of what another server was configured with
+    Import(Import),
     /// Find every mistake of an app
     Check(Check),
     /// Serve an app on this machine, and again after every change
@@ -76,6 +78,31 @@ pub(crate) struct New {
     /// Write tools that create and update rows, too; without it, the app only reads
     #[arg(long, requires = "from")]
     pub(crate) write: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Import {
+    #[command(subcommand)]
+    pub(crate) source: ImportSource,
+}
+
+/// What an app is made of.
+#[derive(Subcommand)]
+pub(crate) enum ImportSource {
+    /// Make an app of a configuration of MCP Toolbox for Databases
+    Toolbox(ImportToolbox),
+}
+
+#[derive(Args)]
+pub(crate) struct ImportToolbox {
+    /// The configuration: tools.yaml
+    pub(crate) file: PathBuf,
+    /// The folder to make; its last part is the app's name. Without it, the name of the file
+    pub(crate) name: Option<PathBuf>,
+    /// Write tools whose template parameters can be any text, too: whoever calls them can run any
+    /// SQL
+    #[arg(long)]
+    pub(crate) textual: bool,
 }
 
 #[derive(Args)]

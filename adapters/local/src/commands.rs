@@ -18,6 +18,7 @@ mod doctor;
 mod explain;
 mod grants;
 mod health;
+mod import;
 mod new;
 mod run;
 mod schema;
@@ -50,6 +51,7 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
     }
     match cli.command {
         Command::New(arguments) => new::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Dev(arguments) => dev::run(arguments, log),
         Command::Call(arguments) => call::run(arguments),

@@ -5,7 +5,7 @@ use std::{io, net::SocketAddr, path::PathBuf, rc::Rc, sync::Arc, thread::availab
 use millrace_core::{
     app::App,
     platform_caller::PlatformCaller,
-    ports::{Observer, observers},
+    ports::{Env as _, Observer, observers},
 };
 use millrace_native::{
     cache::CacheChoice,
@@ -128,12 +128,27 @@ impl ServedApp {
     }
 }
 
+/// The port that the app has, or a variable of it.
+fn own_port(app: &App, variables: &Variables) -> CommandResult<u16> {
+    let Some(name) = &app.server.port_variable else { return Ok(app.server.port) };
+    let problem = match variables.var(name).map(|value| value.expose().trim().parse()) {
+        Some(Ok(port)) => return Ok(port),
+        Some(Err(_)) => "is not a port, a number from 0 to 65535",
+        None => "is not set",
+    };
+    Err(CommandError::Wrong(format!("the variable `{name}`, which is `server.port`, {problem}; set it, or pass `--port`")))
+}
+
 impl ListenOptions {
     /// What the command line says, completed by the app's port and the machine's processors.
-    pub(crate) fn of(host: &Host, app: &mut App, log: &str) -> Self {
+    ///
+    /// # Errors
+    /// The variable that has the port is not set, or has none.
+    pub(crate) fn of(host: &Host, app: &mut App, variables: &Variables, log: &str) -> CommandResult<Self> {
         app.server.hosts.extend(host.allow_hosts.iter().map(|name| name.to_ascii_lowercase()));
         let isolates = host.isolates.map_or_else(|| available_parallelism().map_or(1, Into::into), usize::from);
-        let address = SocketAddr::new(host.host, host.port.unwrap_or(app.server.port));
+        let port = host.port.map_or_else(|| own_port(app, variables), Ok)?;
+        let address = SocketAddr::new(host.host, port);
         let checks_host = host.host.is_loopback() || !app.server.hosts.is_empty();
         let certificate = CertificateFiles::of(host);
         // With TLS, a browser that was led here by another name does not accept the certificate.
@@ -142,7 +157,7 @@ impl ListenOptions {
         }
         let IsolateOptions { isolate_memory, threads, grace } = host.isolate;
         let (threads, grace) = (threads || cfg!(not(unix)), Duration::from_secs(grace));
-        Self { address, isolates, checks_host, certificate, grace, threads, memory_mb: isolate_memory, log: log.to_owned() }
+        Ok(Self { address, isolates, checks_host, certificate, grace, threads, memory_mb: isolate_memory, log: log.to_owned() })
     }
 
     /// For a client on standard input and output, which needs no address.

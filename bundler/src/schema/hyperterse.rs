@@ -39,7 +39,7 @@ static FILES: [File; 6] = [
             ("agents.directory", NO_AGENTS),
             ("agents.tool_access.mode", NO_AGENTS),
             ("agents.tool_access.tools", NO_AGENTS),
-            ("server.port", ""),
+            ("server.port", "A variable is read when the server starts."),
             ("server.log_level", "The option `--log` and the variable `MILLRACE_LOG` say how much is logged."),
             ("build.out", OTHER_BUILD),
             ("build.out_dir", OTHER_BUILD),
@@ -92,7 +92,7 @@ static FILES: [File; 6] = [
             ("description", ""),
             ("arguments.title", ""),
             ("arguments.description", ""),
-            ("arguments.required", "Enforced."),
+            ("arguments.required", "Enforced. The placeholder of an argument that is absent stays in the text."),
             ("arguments.completion", ""),
             ("messages.role", "MCP has no role `system`; such a message is sent as `user`."),
             ("messages.text", ""),
@@ -137,7 +137,10 @@ static FILES: [File; 6] = [
 /// Writes the table.
 pub(super) fn table(text: &mut String) {
     text.push_str(
-        "\n## Apps of Hyperterse\n\nAn app with `.hyperterse` runs as it is. These are the keys of Hyperterse 2.x, and what Millrace does with them.\n",
+        "\n## Apps of Hyperterse\n\nAn app with `.hyperterse` runs as it is. Beside its tools it has `search` and \
+         `execute`, which takes `{ tool, inputs }`, unless a tool of its own has one of these names; `tools.expose: direct` turns them off. Two things of its scripts have to change, \
+         and `check` names each place: a host that `fetch` asks must be in `fetch.allow` of `.hyperterse`, and `fetch`, `json()` and `text()` return promises, which need `await`. \
+         These are the keys of Hyperterse 2.x, and what Millrace does with them.\n",
     );
     for (title, record, keys) in &FILES {
         // Writing to a string cannot fail.

@@ -1,16 +1,20 @@
 //! Names that a script uses and does not declare: globals that the engine does not have, adapters
-//! behind `ctx.db`, tools that it suggests.
+//! behind `ctx.db`, tools that it suggests, addresses that it asks.
 
-use std::{collections::BTreeSet, sync::LazyLock};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::LazyLock,
+};
 
+use millrace_core::url::UrlParts;
 use oxc::{
     ast::ast::{
-        Argument, BindingPattern, CallExpression, Expression, IdentifierReference, Program, StringLiteral, UnaryExpression, UnaryOperator,
-        VariableDeclarator,
+        Argument, BindingPattern, CallExpression, Expression, IdentifierReference, Program, StaticMemberExpression, StringLiteral,
+        UnaryExpression, UnaryOperator, VariableDeclarator,
     },
     ast_visit::{
         Visit,
-        walk::{walk_call_expression, walk_unary_expression, walk_variable_declarator},
+        walk::{walk_call_expression, walk_static_member_expression, walk_unary_expression, walk_variable_declarator},
     },
     semantic::{Scoping, SymbolFlags, SymbolId},
     span::Span,
@@ -39,6 +43,10 @@ const INSTEAD: [(&str, &str); 10] = [
 /// Names that the other checks tell of, where they are used in a way that fails.
 const ELSEWHERE: [&str; 4] = ["Intl", "arguments", "module", "require"];
 
+/// What a response has and a promise does not.
+const OF_RESPONSES: [&str; 12] =
+    ["arrayBuffer", "blob", "body", "bytes", "formData", "headers", "json", "ok", "status", "statusText", "text", "url"];
+
 /// A part of the app that a script names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NamedPart {
@@ -53,7 +61,14 @@ pub(super) struct NamedPart {
 pub(super) fn used(program: &Program<'_>, scoping: &Scoping) -> (Vec<Finding>, Vec<NamedPart>) {
     let mut looked_for = TypeofNames(BTreeSet::new());
     looked_for.visit_program(program);
-    let mut users = Users { scoping, looked_for: looked_for.0, builders: BTreeSet::new(), findings: Vec::new(), named: Vec::new() };
+    let mut users = Users {
+        scoping,
+        looked_for: looked_for.0,
+        builders: BTreeSet::new(),
+        fetched: BTreeMap::new(),
+        findings: Vec::new(),
+        named: Vec::new(),
+    };
     users.visit_program(program);
     (users.findings, users.named)
 }
@@ -96,6 +111,8 @@ struct Users<'s> {
     looked_for: BTreeSet<String>,
     /// The variables that hold what `response()` returned.
     builders: BTreeSet<SymbolId>,
+    /// The variables that hold the promise of a `fetch`, and where it is.
+    fetched: BTreeMap<SymbolId, Span>,
     findings: Vec<Finding>,
     named: Vec<NamedPart>,
 }
@@ -103,6 +120,18 @@ struct Users<'s> {
 impl Users<'_> {
     fn symbol(&self, name: &IdentifierReference<'_>) -> Option<SymbolId> {
         self.scoping.get_reference(name.reference_id.get()?).symbol_id()
+    }
+
+    /// The call of the global `fetch`, where it is one.
+    fn fetch<'e, 'a>(&self, expression: &'e Expression<'a>) -> Option<&'e CallExpression<'a>> {
+        match expression.get_inner_expression() {
+            Expression::CallExpression(call) if self.is_fetch(call) => Some(call),
+            _ => None,
+        }
+    }
+
+    fn is_fetch(&self, call: &CallExpression<'_>) -> bool {
+        matches!(&call.callee, Expression::Identifier(name) if name.name == "fetch" && self.symbol(name).is_none())
     }
 
     /// Whether it is what `response()` of `"millrace"` returned, or what a method of that returned.
@@ -150,6 +179,12 @@ impl<'a> Visit<'a> for Users<'_> {
         {
             self.builders.extend(name.symbol_id.get());
         }
+        if let (BindingPattern::BindingIdentifier(name), Some(value)) = (&it.id, &it.init)
+            && let (Some(call), Some(symbol)) = (self.fetch(value), name.symbol_id.get())
+            && !self.scoping.symbol_is_mutated(symbol)
+        {
+            self.fetched.insert(symbol, call.span);
+        }
         walk_variable_declarator(self, it);
     }
 
@@ -164,6 +199,40 @@ impl<'a> Visit<'a> for Users<'_> {
         {
             self.named.push(NamedPart { part, name: name.value.to_string(), adapter: None, span: name.span });
         }
+        if self.is_fetch(it) {
+            self.named.push(NamedPart {
+                part: AppPart::Address,
+                name: written_address(it.arguments.first()),
+                adapter: None,
+                span: it.span,
+            });
+        }
         walk_call_expression(self, it);
+    }
+
+    fn visit_static_member_expression(&mut self, it: &StaticMemberExpression<'a>) {
+        if OF_RESPONSES.contains(&it.property.name.as_str()) {
+            let of_variable = match it.object.get_inner_expression() {
+                Expression::Identifier(name) => self.symbol(name).and_then(|symbol| self.fetched.remove(&symbol)),
+                _ => None,
+            };
+            if let Some(span) = of_variable.or_else(|| Some(self.fetch(&it.object)?.span)) {
+                self.named.push(NamedPart { part: AppPart::UnawaitedFetch, name: String::new(), adapter: None, span });
+            }
+        }
+        walk_static_member_expression(self, it);
+    }
+}
+
+/// The URL of a `fetch` where it is written out at least as far as its host ends, else nothing.
+fn written_address(argument: Option<&Argument<'_>>) -> String {
+    match argument {
+        Some(Argument::StringLiteral(url)) => url.value.to_string(),
+        Some(Argument::TemplateLiteral(url)) => {
+            let start = url.quasis.first().and_then(|quasi| quasi.value.cooked.as_ref()).map_or("", |text| text.as_str());
+            let has_host = url.expressions.is_empty() || UrlParts::of(start).is_some_and(|url| !url.rest.is_empty());
+            if has_host { start.to_owned() } else { String::new() }
+        }
+        _ => String::new(),
     }
 }

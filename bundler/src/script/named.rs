@@ -15,6 +15,10 @@ pub enum AppPart {
     Statement,
     /// `ctx.db("name").query(text)`, whose text is not written out there.
     UnwrittenStatement,
+    /// `fetch("https://host/…")`
+    Address,
+    /// `fetch(url)` whose result is used as if it were the response.
+    UnawaitedFetch,
 }
 
 /// A part of the app that a script names.
@@ -22,7 +26,8 @@ pub enum AppPart {
 pub struct ScriptReference {
     /// What it names.
     pub part: AppPart,
-    /// Its name; the text of a statement, and nothing for one that is not written out.
+    /// Its name; the text of a statement, and the URL of a `fetch` as far as its host. Nothing where
+    /// that is not written out.
     pub name: String,
     /// For a statement: the name of its adapter, where the script has that, too.
     pub adapter: Option<String>,

@@ -140,7 +140,8 @@ pub enum Root {
     Auth,
     /// The tool's result.
     Results,
-    /// The arguments of a prompt, or the variables of a resource template.
+    /// The arguments of a prompt, or the variables of a resource template: a name, and perhaps the
+    /// text that stands where the argument is absent.
     Arguments,
     /// The item of a presenter.
     Item,

@@ -36,6 +36,7 @@ mod fetch_url;
 mod host;
 mod stack;
 
+pub use fetch_url::FetchUrl;
 use host::Host;
 
 /// The most characters of a thrown error's message that reach the caller.

@@ -168,14 +168,16 @@ fn arguments(prompt: &Prompt, params: &mut Map<String, Json>) -> Result<Map<Stri
     Err(RpcError::invalid_params(format!("Invalid params: `{}` needs the argument {}", prompt.name, missing.join(", "))))
 }
 
-/// Fills in a template whose placeholders are arguments. What is not given is empty.
+/// Fills in a template whose placeholders are arguments. What is not given is empty, or the text
+/// that the template has for it.
 pub(super) fn fill<'v>(template: &Template, value: impl Fn(&str) -> Option<&'v str>) -> String {
     let mut filled = String::new();
     for part in &template.0 {
         match part {
             TemplatePart::Text(text) => filled.push_str(text),
             TemplatePart::Source(source) if source.root == Root::Arguments => {
-                filled.push_str(source.path.first().and_then(|name| value(name)).unwrap_or_default());
+                let absent = source.path.get(1).map_or("", String::as_str);
+                filled.push_str(source.path.first().and_then(|name| value(name)).unwrap_or(absent));
             }
             // The bundler lets no other root into such a template.
             TemplatePart::Source(_) => {}

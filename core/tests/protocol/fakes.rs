@@ -151,6 +151,7 @@ pub(crate) fn empty_app() -> App {
         version: "1.2.0".into(),
         server: Server {
             port: 8080,
+            port_variable: None,
             path: "/mcp".into(),
             hosts: vec!["mcp.example.com".into()],
             cors_origins: vec!["https://chat.example.com".into(), "http://Tools.example.com:8081".into()],

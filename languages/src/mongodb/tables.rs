@@ -49,9 +49,13 @@ pub(crate) enum Content {
     Updates,
     /// The elements of `deletes`.
     Deletes,
+    /// How many documents a batch has, which the driver decides.
+    Cursor,
 }
 
-use Content::{Change, Deletes, Documents, Fields, Flag, Number, Pipeline, Queries, Query, Updates, Upsert, Variables, Written, ZeroOrOne};
+use Content::{
+    Change, Cursor, Deletes, Documents, Fields, Flag, Number, Pipeline, Queries, Query, Updates, Upsert, Variables, Written, ZeroOrOne,
+};
 
 const fn field(name: &'static str, content: Content) -> FieldRow {
     FieldRow { name, content, is_required: false }
@@ -86,6 +90,7 @@ pub(crate) static COMMANDS: &[CommandRow] = &[
         reads: true,
         fields: &[
             required("pipeline", Pipeline),
+            field("cursor", Cursor),
             field("hint", Written),
             field("collation", Written),
             field("let", Variables),

@@ -110,6 +110,12 @@ impl<'a> Walk<'a> {
             Content::Queries => self.queries(node),
             Content::Updates => self.elements(node, "updates", UPDATE),
             Content::Deletes => self.elements(node, "deletes", DELETE),
+            Content::Cursor => {
+                let is_batch = |(key, size): &(String, T)| key == "batchSize" && matches!(size.view(), View::Integer(_));
+                if !matches!(node.view(), View::Members(members) if members.iter().all(is_batch)) {
+                    self.flaw("`cursor` must be `{}`, or have a `batchSize` that is written out".to_owned(), "write `cursor: {}`");
+                }
+            }
         }
     }
 

@@ -92,7 +92,7 @@ fn settings_are_checked_before_anything_is_sent() {
         (refused("dynamodb://eu-central-1", &[]), "needs the options `access_key_id` and `secret_access_key`"),
         (refused("dynamodb://eu-central-1", &key[..1]), "needs both `access_key_id` and `secret_access_key`"),
         (refused("dynamodb://eu-central-1", &[("session_token", "hunter2")]), "needs both"),
-        (with(&[("region", "us-east-1")]), "is set more than once"),
+        (with(&[("region", "us-east-1")]), "is set to different values"),
         (with(&[("endpoint", "http://dynamodb.example.com")]), "must begin with `https://`"),
         (with(&[("endpoint", "http://127.0.0.1:8000/x")]), "has a path or a query string"),
         (with(&[("endpoint", "hunter2")]), "is not a URL"),

@@ -146,7 +146,7 @@ mod tests {
             ("https://me:hunter2@db/a/b", &[], "has more than a database in its path"),
             ("https://me:hunter2@db/%ff", &[], "percent-encoding that is not UTF-8"),
             ("https://me:hunter2@db/?compress=1", &[], "sets `compress`, which connector `clickhouse` does not know"),
-            (good, &[("password", "hunter2")], "`password` of connector `clickhouse` is set more than once"),
+            (good, &[("password", "hunter22")], "`password` of connector `clickhouse` is set to different values"),
             (good, &[("host", "hunter2")], "has no option `host`"),
             ("https://db", &[("user", "a:é"), ("password", "hunter2")], "must not have a `:`"),
         ] {

@@ -71,15 +71,17 @@ impl LibsqlAddress {
     }
 }
 
-/// What may be set once.
+/// What may be set to one value.
 #[derive(Default)]
 struct Setting(Option<String>);
 
 impl Setting {
     fn set(&mut self, name: &str, value: &str) -> Result<()> {
         match self.0.replace(value.to_owned()) {
-            None => Ok(()),
-            Some(_) => Err(configuration(format!("`{name}` of connector `libsql` is set more than once; keep one of them"))),
+            Some(other) if other != value => {
+                Err(configuration(format!("`{name}` of connector `libsql` is set to different values; keep one of them")))
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -156,8 +158,8 @@ mod tests {
             ("libsql://shop:1?tls=hunter2", &[], "must be `0` or `1`"),
             ("https://shop?tls=0", &[], "contradicts `https:`"),
             ("http://shop?tls=1", &[], "contradicts `http:`"),
-            ("libsql://shop?tls=1", &[("tls", "1")], "`tls` of connector `libsql` is set more than once"),
-            ("libsql://shop?authToken=hunter2", &[("jwt", "hunter2")], "`auth_token` of connector `libsql` is set more than once"),
+            ("libsql://shop?tls=1", &[("tls", "0")], "`tls` of connector `libsql` is set to different values"),
+            ("libsql://shop?authToken=hunter2", &[("jwt", "hunter22")], "`auth_token` of connector `libsql` is set to different values"),
             ("libsql://shop", &[("auth_token", "hunter2"), ("jwt", "hunter2")], "set more than once"),
             ("libsql://shop", &[("auth_token", "hunter2\nx")], "contains a character that a token cannot have"),
             ("libsql://shop?authToken=hunter2%0d%0ax", &[], "contains a character that a token cannot have"),

@@ -87,6 +87,8 @@ impl Session {
         let (doing, mut room) = (prepared.doing(), MAX_VALUES);
         let batch = i32::try_from(query.max_rows.saturating_add(1).min(MAX_BATCH)).unwrap_or(i32::MAX);
         let mut members = prepared.members.clone();
+        // How long a batch is, is decided here.
+        members.retain(|(key, _)| key != "cursor");
         let database = match find(&members, "$db") {
             Some(_) => None,
             None => Some(address.database().map_err(StatementFailure::last)?.to_owned()),

@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn every_form_is_read() {
-        let cases: [(&str, Written<'_>, MysqlAddress); 10] = [
+        let cases: [(&str, Written<'_>, MysqlAddress); 11] = [
             ("mysql://me:pw@localhost:3307/shop", &[], plain("localhost", 3307, "me", Some("pw"), Some("shop"))),
             ("MariaDB://me@127.0.0.1", &[], plain("127.0.0.1", 3306, "me", None, None)),
             ("mysql://me:p%40%2F%3a@[::1]:1/a%20b?charset=utf8mb4", &[], plain("::1", 1, "me", Some("p@/:"), Some("a b"))),
@@ -124,6 +124,11 @@ mod tests {
                 "me@tcp(localhost)/?timeout=2s&readTimeout=30s",
                 &[("password", "pw")],
                 MysqlAddress { connect_timeout_ms: 2_000, ..plain("localhost", 3306, "me", Some("pw"), None) },
+            ),
+            (
+                "mysql://me@localhost/shop?connection_limit=9&pool_timeout=10&sslmode=disable",
+                &[("sslmode", "disable")],
+                MysqlAddress { max_connections: 9, ..plain("localhost", 3306, "me", None, Some("shop")) },
             ),
             (
                 "mysql://me@localhost?connect_timeout=2&max_connections=9",
@@ -190,10 +195,10 @@ mod tests {
             ("mysql://me@db?sslmode=hunter2", &[], "`sslmode` of connector `mysql` must be"),
             ("mysql://me@db?ssl-mode=hunter2", &[], "sets `ssl-mode` to a value that is not known"),
             ("mysql://me@db?ssl=%7B%22rejectUnauthorized%22:false%7D", &[], "sets `ssl` to a value that is not known"),
-            ("mysql://me@db?sslmode=disable&ssl-mode=required", &[], "`sslmode` of connector `mysql` is set more than once"),
+            ("mysql://me@db?sslmode=disable&ssl-mode=required", &[], "`sslmode` of connector `mysql` is set to different values"),
             ("mysql://me@db?charset=latin1", &[], "does not support `charset`"),
             ("mysql://me@db?allowMultiQueries=true", &[], "sets `allowMultiQueries`, which connector `mysql` does not know"),
-            ("mysql://me:hunter2@db", &[("password", "hunter2")], "`password` of connector `mysql` is set more than once"),
+            ("mysql://me:hunter2@db", &[("password", "hunter22")], "`password` of connector `mysql` is set to different values"),
             ("mysql://me@db", &[("host", "hunter2")], "has no option `host`"),
         ];
         for (text, options, part) in cases {

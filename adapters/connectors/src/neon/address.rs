@@ -18,9 +18,8 @@ const KNOWN: KnownOptions = KnownOptions {
         ("sslrootcert", &["system"]),
     ],
 };
-/// What a connection string may set for other clients, to whatever value: how long they wait for a
-/// connection, and that there is a pooler.
-const WITHOUT_EFFECT: [&str; 2] = ["connect_timeout", "pgbouncer"];
+/// How long other clients wait for a connection, to whatever value.
+const WITHOUT_EFFECT: &str = "connect_timeout";
 /// The hosts of Neon, whose API is beside the database.
 const OF_NEON: &str = ".neon.tech";
 
@@ -55,7 +54,7 @@ impl NeonAddress {
             return Err(wrong("is not a PostgreSQL URI"));
         }
         let mut pairs = url.settings;
-        pairs.retain(|(name, _)| !WITHOUT_EFFECT.contains(&name.as_str()));
+        pairs.retain(|(name, _)| name != WITHOUT_EFFECT);
         let parts = [("user", url.server.user), ("password", url.server.password), ("dbname", url.path.strip_prefix('/'))];
         for (name, coded) in parts {
             let value = percent_decoded(coded.unwrap_or_default()).ok_or_else(|| wrong("has percent-encoding that is not UTF-8"))?;
@@ -192,7 +191,7 @@ mod tests {
             ("postgres://me:hunter2@ep-1.eu.aws.neon.tech/x?sslmode=disable", &[], "does not support `sslmode`"),
             ("postgres://me:hunter2@ep-1.eu.aws.neon.tech/x?options=hunter2", &[], "sets `options`, which connector `neon` does not know"),
             ("postgres://me:hunter2@ep-1.eu.aws.neon.tech/x?host=hunter2", &[], "names a host or a port in its query"),
-            (good, &[("password", "hunter2")], "`password` of connector `neon` is set more than once"),
+            (good, &[("password", "hunter22")], "`password` of connector `neon` is set to different values"),
             (good, &[("base_url", "http://api.example.com")], "must begin with `https://`"),
             (good, &[("base_url", "http://127.0.0.1.example.com")], "must begin with `https://`"),
             (good, &[("base_url", "https://a/?hunter2")], "has a query string"),

@@ -5,6 +5,9 @@
 
 use millrace_core::{Error, ErrorKind, Result, secret::Secret};
 
+/// What libraries and poolers write into a connection string for themselves: how they wait, and
+/// what stands between. A call has a deadline, and leaves no state on its connection.
+const OF_LIBRARIES: [&str; 6] = ["pgbouncer", "pool_timeout", "socket_timeout", "statement_cache_size", "supa", "workaround"];
 /// What only a connection string has.
 const OF_THE_STRING: [&str; 3] = ["host", "port", "dbname"];
 
@@ -29,10 +32,12 @@ impl ServerOptions {
     /// Puts together what a connection string and the options say.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) for what is unknown or set twice.
+    /// [`Configuration`](ErrorKind::Configuration) for what is unknown or set to two values.
     pub(crate) fn gather(known: &'static KnownOptions, pairs: Vec<(String, String)>, options: &[(String, Secret<String>)]) -> Result<Self> {
         let mut gathered = Self { known, pairs };
+        gathered.translate_libraries();
         let KnownOptions { connector, names, .. } = known;
+        let in_string = gathered.pairs.len();
         for (name, value) in options {
             if OF_THE_STRING.contains(&name.as_str()) || !gathered.knows(name) {
                 return Err(configuration(format!("connector `{connector}` has no option `{name}`; it has {names}")));
@@ -42,8 +47,27 @@ impl ServerOptions {
                 gathered.pairs.push((name.clone(), value.expose().trim().to_owned()));
             }
         }
-        gathered.check()?;
+        gathered.check(in_string)?;
         Ok(gathered)
+    }
+
+    /// Takes what libraries have their own names for, as a connector names it.
+    fn translate_libraries(&mut self) {
+        self.pairs.retain(|(name, _)| !OF_LIBRARIES.contains(&name.as_str()));
+        let (has_pool, has_path) = (self.knows("max_connections"), self.knows("search_path"));
+        self.pairs.retain_mut(|(name, value)| match name.as_str() {
+            "connection_limit" => {
+                "max_connections".clone_into(name);
+                has_pool
+            }
+            // It is one name, whatever it is.
+            "schema" if has_path => {
+                "search_path".clone_into(name);
+                *value = format!("\"{}\"", value.replace('"', "\"\""));
+                true
+            }
+            _ => true,
+        });
     }
 
     /// The connector's name.
@@ -55,8 +79,9 @@ impl ServerOptions {
         self.known.names.contains(&format!("`{name}`"))
     }
 
-    /// Refuses what is unknown, and what is set twice.
-    fn check(&mut self) -> Result<()> {
+    /// Refuses what is unknown, and what is set to two values. The first `in_string` pairs are the
+    /// connection string's.
+    fn check(&mut self, in_string: usize) -> Result<()> {
         let KnownOptions { connector, names, harmless: all_harmless } = self.known;
         for (at, (name, value)) in self.pairs.iter().enumerate() {
             let harmless = all_harmless.iter().find(|(known, _)| known == name);
@@ -67,11 +92,25 @@ impl ServerOptions {
                 let message = format!("the connection string sets `{name}`, which connector `{connector}` does not know; it knows {names}");
                 return Err(configuration(message));
             }
-            if self.pairs.iter().skip(at + 1).any(|(other, _)| other == name) {
-                return Err(configuration(format!("`{name}` of connector `{connector}` is set more than once; keep one of them")));
+            let other = self.pairs.iter().enumerate().skip(at + 1).find(|(_, (other, theirs))| other == name && theirs != value);
+            if let Some((other, _)) = other.filter(|_| harmless.is_none()) {
+                let place = |at| if at < in_string { "the connection string" } else { "`options`" };
+                let places = match (place(at), place(other)) {
+                    (one, other) if one == other => format!("in {one}"),
+                    (one, other) => format!("in {one} and in {other}"),
+                };
+                return Err(configuration(format!(
+                    "`{name}` of connector `{connector}` is set to different values, {places}; keep one of them"
+                )));
             }
         }
-        self.pairs.retain(|(name, _)| all_harmless.iter().all(|(known, _)| known != name));
+        let mut kept: Vec<(String, String)> = Vec::new();
+        for pair in std::mem::take(&mut self.pairs) {
+            if all_harmless.iter().all(|(known, _)| *known != pair.0) && !kept.contains(&pair) {
+                kept.push(pair);
+            }
+        }
+        self.pairs = kept;
         Ok(())
     }
 

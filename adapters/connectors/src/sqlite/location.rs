@@ -80,7 +80,9 @@ impl Location {
             None => path,
         };
         let path = percent_decoded(path).ok_or_else(|| configuration("the connection string's path is not UTF-8".into()))?;
-        let place = if path == ":memory:" { DatabasePlace::Memory } else { file(&path, base)? };
+        // Others write three slashes before it, as before a path.
+        let is_memory = path == ":memory:" || (scheme == "sqlite" && path == "/:memory:");
+        let place = if is_memory { DatabasePlace::Memory } else { file(&path, base)? };
         let mut location = Self::at(place);
         for setting in query.split('&').filter(|setting| !setting.is_empty()) {
             location.set(setting)?;
@@ -155,6 +157,7 @@ mod tests {
             (":memory:", Location::at(DatabasePlace::Memory)),
             ("sqlite::memory:", Location::at(DatabasePlace::Memory)),
             ("sqlite://:memory:", Location::at(DatabasePlace::Memory)),
+            ("sqlite:///:memory:", Location::at(DatabasePlace::Memory)),
             ("file::memory:", Location::at(DatabasePlace::Memory)),
             ("file:any?mode=memory", Location::at(DatabasePlace::Memory)),
             ("shop.db", at("/apps/shop/shop.db", "shop.db")),

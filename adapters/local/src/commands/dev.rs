@@ -8,7 +8,12 @@ use std::{
 };
 
 use millrace_bundler::{Diagnostic, Origin, render};
-use millrace_core::{Json, app::App, one_line::one_line, platform_caller::PlatformCaller};
+use millrace_core::{
+    Json,
+    app::{App, Server},
+    one_line::one_line,
+    platform_caller::{Authorizer, PlatformCaller},
+};
 
 use super::{caller, types};
 use crate::{
@@ -43,8 +48,10 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
     let announcement = Announcement::of(&app, databases);
     let current = fingerprint(&app);
     let stdio = arguments.host.stdio;
-    let place =
-        if stdio { ListenOptions::of_stdio(&arguments.host.isolate, log) } else { ListenOptions::of(&arguments.host, &mut app, log) };
+    let place = match stdio {
+        true => ListenOptions::of_stdio(&arguments.host.isolate, log),
+        false => ListenOptions::of(&arguments.host, &mut app, &variables, log)?,
+    };
     let listens_on = (!stdio).then_some(arguments.host.host);
     let page = Page::of_dev(listens_on, &app);
     let reloads = Reloads {
@@ -53,7 +60,7 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
         current,
         env_file: None,
         allow_hosts: arguments.host.allow_hosts.clone(),
-        endpoint: (app.server.port, app.server.path.clone()),
+        endpoint: listened_at(&app.server),
         pump: None,
         key,
         caller: None,
@@ -81,6 +88,12 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
         announcement.print(scheme, address)?;
         reloads.spawn(watch, reloader)
     })
+}
+
+/// What of a server an edit does not change before the next start: its port, or the variable that
+/// has it, and its path.
+fn listened_at(server: &Server) -> (u16, Option<String>, String) {
+    (server.port, server.port_variable.clone(), server.path.clone())
 }
 
 /// The caller of `--as`.
@@ -113,7 +126,7 @@ struct Reloads {
     current: Option<Vec<u8>>,
     env_file: Option<Vec<u8>>,
     /// Port and path: they are fixed while the server runs.
-    endpoint: (u16, String),
+    endpoint: (u16, Option<String>, String),
     /// Kept, so that questions of before a change can be answered after it.
     key: RunKey,
     /// `--as`
@@ -188,7 +201,7 @@ impl Reloads {
         };
         if let Some(pump) = &self.pump {
             pump.set_body_limit(app.server.body_limit);
-        } else if (app.server.port, &app.server.path) != (self.endpoint.0, &self.endpoint.1) {
+        } else if listened_at(&app.server) != self.endpoint {
             note("`server.port` and `server.path` take effect at the next start");
         }
         let tools = count(app.tools.len(), "tool");

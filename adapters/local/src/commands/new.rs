@@ -5,8 +5,8 @@ use crate::{
     output::{CommandResult, print},
 };
 
-mod folder;
-mod from;
+pub(super) mod folder;
+pub(super) mod from;
 mod project;
 mod sample;
 

@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &Serve, log: &str) -> CommandResult {
         let served = ServedApp { app: app.into(), base, variables, cache, traces, page: Page::Off, settings: Arc::default(), caller: None };
         return ListenOptions::of_stdio(&arguments.host.isolate, log).serve_stdio(served, false, |_, _| Ok(()));
     }
-    let place = ListenOptions::of(&arguments.host, &mut app, log);
+    let place = ListenOptions::of(&arguments.host, &mut app, &variables, log)?;
     // A proxy in front may pass on what others send as if it came from this machine: a server shows
     // nobody what only its operator may see.
     let page = if arguments.page { Page::Public } else { Page::Off };

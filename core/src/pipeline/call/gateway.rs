@@ -1,6 +1,7 @@
-//! `execute {tool, arguments}`: the gateway to tools that `tools/list` need not name. It stands
-//! before stage 1: the call becomes a call of the tool that it names, and everything after is as if
-//! the caller had called that one, authentication included.
+//! `execute {tool, arguments}`, in apps of Hyperterse `execute {tool, inputs}`: the gateway to tools
+//! that `tools/list` need not name. It stands before stage 1: the call becomes a call of the tool
+//! that it names, and everything after is as if the caller had called that one, authentication
+//! included.
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 use core::mem;
@@ -48,7 +49,8 @@ pub(in crate::pipeline) async fn forward<'a>(
     };
     report.tell(CallEvent::Forwarded(&tool.name));
     call.tool = &tool.name;
-    call.arguments = match arguments.get_mut("arguments").map(Json::take) {
+    let passed = ["arguments", "inputs"].into_iter().find_map(|name| arguments.get_mut(name).map(Json::take));
+    call.arguments = match passed {
         Some(Json::Object(arguments)) => arguments,
         _ => Map::new(),
     };

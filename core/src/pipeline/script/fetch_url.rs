@@ -14,9 +14,9 @@ use crate::{
 
 const PLAIN_HOST: &str = "a URL names a plain host, without user name or password";
 
-/// An absolute URL.
+/// An absolute URL that a script asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct FetchUrl {
+pub struct FetchUrl {
     scheme: Scheme,
     /// In lower case.
     host: String,
@@ -36,7 +36,7 @@ impl FetchUrl {
     ///
     /// # Errors
     /// [`ErrorKind::Denied`] for what is not a plain absolute `http` or `https` URL.
-    pub(super) fn parse(url: &str) -> Result<Self> {
+    pub fn parse(url: &str) -> Result<Self> {
         if url.contains(|c: char| c.is_control() || c == ' ' || c == '\\') {
             return Err(refused("a URL has no spaces, backslashes or control characters"));
         }
@@ -76,7 +76,8 @@ impl FetchUrl {
     /// Whether an entry of `fetch.allow` names this address: `api.example.com`, `*.example.com`
     /// (any depth below), each with an optional `:port`. Without one the scheme's own port is
     /// meant.
-    pub(super) fn matches(&self, entry: &str) -> bool {
+    #[must_use]
+    pub fn matches(&self, entry: &str) -> bool {
         let Ok((host, port)) = split_authority(entry.strip_prefix("*.").unwrap_or(entry)) else { return false };
         if self.port != port.unwrap_or(self.scheme.port()) {
             return false;
@@ -101,7 +102,8 @@ impl FetchUrl {
     }
 
     /// The host, and the port where it is not the scheme's own.
-    pub(super) fn authority(&self) -> String {
+    #[must_use]
+    pub fn authority(&self) -> String {
         if self.port == self.scheme.port() { self.host.clone() } else { format!("{}:{}", self.host, self.port) }
     }
 

@@ -34,13 +34,27 @@ fn plain(host: &str, port: u16, user: &str, password: Option<&str>, database: &s
 
 #[test]
 fn every_form_is_read() {
-    let cases: [(&str, Written<'_>, PostgresAddress); 10] = [
+    let cases: [(&str, Written<'_>, PostgresAddress); 12] = [
         ("postgres://me:pw@localhost:5433/shop", &[], plain("localhost", 5433, "me", Some("pw"), "shop")),
         ("POSTGRESQL://me@127.0.0.1", &[], plain("127.0.0.1", 5432, "me", None, "me")),
         ("postgres://me:p%40%2F%3a@[::1]:1/a%20b?gssencmode=prefer", &[], plain("::1", 1, "me", Some("p@/:"), "a b")),
         ("postgres://me:p@ss:w@localhost/shop", &[], plain("localhost", 5432, "me", Some("p@ss:w"), "shop")),
         ("postgres://localhost/shop?user=me&password=pw", &[], plain("localhost", 5432, "me", Some("pw"), "shop")),
         ("postgres://me@localhost/shop", &[("password", " p/w ")], plain("localhost", 5432, "me", Some("p/w"), "shop")),
+        (
+            "postgres://me:pw@localhost/shop?sslmode=disable&sslmode=disable",
+            &[("sslmode", "disable"), ("password", "pw")],
+            plain("localhost", 5432, "me", Some("pw"), "shop"),
+        ),
+        (
+            "postgres://me@localhost/shop?pgbouncer=true&connection_limit=1&pool_timeout=20&schema=a%22b&supa=base-pooler.x",
+            &[],
+            PostgresAddress {
+                max_connections: 1,
+                settings: settings(&[("search_path", "\"a\"\"b\"")]),
+                ..plain("localhost", 5432, "me", None, "shop")
+            },
+        ),
         ("postgres://me:pw@localhost/shop", &[("password", "")], plain("localhost", 5432, "me", Some("pw"), "shop")),
         ("host=localhost user=me password='p w\\'' dbname = shop port=7", &[], plain("localhost", 7, "me", Some("p w'"), "shop")),
         (
@@ -133,7 +147,7 @@ fn what_is_wrong_is_named_and_no_secret_is_shown() {
         ("postgres://me@db?connect_timeout=hunter2", &[], "`connect_timeout` of connector"),
         ("postgres://me@db?connect_timeout=100000", &[], "up to 60 seconds"),
         ("postgres://me@db?max_connections=0", &[], "`max_connections` of connector"),
-        ("postgres://me:hunter2@db", &[("password", "hunter2")], "`password` of connector `postgres` is set more than once"),
+        ("postgres://me:hunter2@db", &[("password", "hunter22")], "`password` of connector `postgres` is set to different values"),
         ("postgres://me@db", &[("host", "hunter2")], "has no option `host`"),
         ("host=db user='hunter2", &[], "has a quote that is not closed"),
         ("host=db user=me hunter2", &[], "has a name without a value"),

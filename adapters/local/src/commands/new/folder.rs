@@ -9,11 +9,11 @@ use std::{
 use crate::output::{CommandError, CommandResult};
 
 /// A folder that was empty, or not there.
-pub(super) struct AppFolder<'a> {
+pub(in crate::commands) struct AppFolder<'a> {
     /// Where it is.
-    pub(super) path: &'a Path,
+    pub(in crate::commands) path: &'a Path,
     /// The app's name.
-    pub(super) name: &'a str,
+    pub(in crate::commands) name: &'a str,
 }
 
 impl<'a> AppFolder<'a> {
@@ -21,7 +21,7 @@ impl<'a> AppFolder<'a> {
     ///
     /// # Errors
     /// The path names no app, or something is there.
-    pub(super) fn new(path: &'a Path) -> CommandResult<Self> {
+    pub(in crate::commands) fn new(path: &'a Path) -> CommandResult<Self> {
         let name = name_of(path)?;
         if has_parent_after_name(path) {
             return Err(CommandError::Usage(format!("`{}` has `..` after a folder's name; write the path without it", path.display())));
@@ -36,7 +36,7 @@ impl<'a> AppFolder<'a> {
     ///
     /// # Errors
     /// It is there, or cannot be written.
-    pub(super) fn write(&self, file: &str, text: &str) -> CommandResult {
+    pub(in crate::commands) fn write(&self, file: &str, text: &str) -> CommandResult {
         self.write_as(file, text, fs::OpenOptions::new().write(true).create_new(true))
     }
 
@@ -44,7 +44,7 @@ impl<'a> AppFolder<'a> {
     ///
     /// # Errors
     /// As [`write`](Self::write).
-    pub(super) fn write_private(&self, file: &str, text: &str) -> CommandResult {
+    pub(in crate::commands) fn write_private(&self, file: &str, text: &str) -> CommandResult {
         let mut options = fs::OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]

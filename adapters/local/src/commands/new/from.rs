@@ -18,14 +18,14 @@ use crate::{
 };
 
 mod mysql;
-mod names;
+pub(in crate::commands) mod names;
 mod postgres;
 mod reader;
 mod schema;
 mod source;
 mod sqlite;
 mod table_tools;
-pub(super) mod yaml;
+pub(in crate::commands) mod yaml;
 
 use reader::Reader;
 use schema::Table;

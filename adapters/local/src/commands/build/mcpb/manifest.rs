@@ -139,7 +139,7 @@ fn prompt(prompt: &Prompt) -> Option<Json> {
             match part {
                 TemplatePart::Text(part) => text += part,
                 TemplatePart::Source(source) => match (source.root, source.path.as_slice()) {
-                    (Root::Arguments, [name]) => text += &format!("${{arguments.{name}}}"),
+                    (Root::Arguments, [name, ..]) => text += &format!("${{arguments.{name}}}"),
                     _ => return None,
                 },
             }

@@ -55,7 +55,7 @@ pub(super) fn of_field(column: &str, taken: &[String]) -> String {
 }
 
 /// The name, or with the first number at its end that makes it free.
-pub(super) fn free(name: String, separator: &str, is_taken: impl Fn(&str) -> bool) -> String {
+pub(in crate::commands) fn free(name: String, separator: &str, is_taken: impl Fn(&str) -> bool) -> String {
     if !is_taken(&name) {
         return name;
     }

@@ -3,7 +3,7 @@
 use super::names;
 
 /// A text in double quotes, for any place.
-pub(super) fn quoted(text: &str) -> String {
+pub(in crate::commands) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for character in text.chars() {
         match character {
@@ -30,7 +30,7 @@ pub(super) fn sentence(text: &str) -> String {
 }
 
 /// A word, for any place.
-pub(in super::super) fn word(text: &str) -> String {
+pub(in crate::commands) fn word(text: &str) -> String {
     const OTHERS: [&str; 9] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
     let is_plain =
         text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
