@@ -59,6 +59,7 @@ pub(super) fn run(arguments: Call) -> CommandResult {
                 arguments: inputs.clone(),
                 request_id: "call",
                 trace: Default::default(),
+                route: Default::default(),
                 headers: &headers,
                 platform_caller: None,
                 protocol: PROTOCOL,
