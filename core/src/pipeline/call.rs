@@ -2,7 +2,11 @@
 
 use alloc::string::String;
 
-use crate::pipeline::{call::caller::{Caller, Route}, call::dialogue::Rounds, call::scopes::Operation};
+use crate::pipeline::{
+    call::caller::{Caller, Route},
+    call::dialogue::Rounds,
+    call::scopes::Operation,
+};
 use crate::{Json, cancel::Cancel, headers::Headers, platform_caller::PlatformCaller, ports::LogLevel};
 
 pub(super) mod admission;
