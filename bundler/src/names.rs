@@ -71,6 +71,32 @@ pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a s
     distances.filter(|(distance, _)| *distance <= most).min_by_key(|(distance, _)| *distance).map(|(_, candidate)| candidate)
 }
 
+/// What types are called elsewhere, and here.
+const TYPES: [(&str, &str); 14] = [
+    ("bool", "boolean"),
+    ("decimal", "float"),
+    ("dict", "object"),
+    ("double", "float"),
+    ("integer", "int"),
+    ("list", "array"),
+    ("map", "object"),
+    ("number", "float"),
+    ("numeric", "float"),
+    ("real", "float"),
+    ("str", "string"),
+    ("text", "string"),
+    ("timestamp", "datetime"),
+    ("varchar", "string"),
+];
+
+/// The word that was most likely meant: by its meaning where it is the name of a type, else by its
+/// letters.
+pub(crate) fn nearest_word<'a>(name: &str, words: &[&'a str]) -> Option<&'a str> {
+    let same = TYPES.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, ours)| *ours);
+    let known = words.iter().copied().find(|word| same == Some(*word));
+    known.or_else(|| nearest(name, words.iter().copied()))
+}
+
 /// `` `a`, `b` or `c` ``; `none` without any.
 pub(crate) fn one_of<S: AsRef<str>>(names: &[S]) -> String {
     listed(names, "or")

@@ -235,7 +235,7 @@ impl Presenters {
             rules.extend(field::described(&fields, ""));
         }
         rules.extend(tell::rules(compiler, document, node.at("rules"), &scope));
-        let collection = scope.without_item();
+        let collection = scope.without("item");
         let collection_rules = tell::rules(compiler, document, node.at("collection_rules"), &collection);
         let place = u32::try_from(self.list.len()).ok()?;
         let (actions, wanted) = tell::actions(compiler, document, node.at("actions"), &scope, place);

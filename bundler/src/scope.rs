@@ -174,8 +174,9 @@ impl ValueType {
             Self::Object(headers.iter().map(|name| (name.clone(), Self::Text)).collect())
         };
         let capabilities = Self::List(Box::new(Self::Text));
-        let request = [("id", Self::Text), ("headers", headers), ("protocol", Self::Text), ("capabilities", capabilities)];
-        Self::Object(request.map(|(name, value)| (name.to_owned(), value)).to_vec())
+        let texts = ["id", "method", "path", "peer", "protocol"].map(|name| (name, Self::Text));
+        let request = texts.into_iter().chain([("headers", headers), ("capabilities", capabilities)]);
+        Self::Object(request.map(|(name, value)| (name.to_owned(), value)).collect())
     }
 
     /// `ctx` of a tool.
@@ -305,9 +306,9 @@ impl PathScope {
         Self { roots: vec![("item", item), ("items", items), ("auth", ValueType::of_caller())] }
     }
 
-    /// The same without `item`.
-    pub(crate) fn without_item(&self) -> Self {
-        Self { roots: self.roots.iter().filter(|(name, _)| *name != "item").cloned().collect() }
+    /// The same without one of the first names.
+    pub(crate) fn without(&self, root: &str) -> Self {
+        Self { roots: self.roots.iter().filter(|(name, _)| *name != root).cloned().collect() }
     }
 
     /// The same for placeholders, in which a name after `items` is the list of what each item has

@@ -41,7 +41,7 @@ pub(crate) static TOOL_SYNC: Record = Record {
     doc: "Which results a call makes stale, and what clients are told of that.",
     fields: &[
         Field::new("key", Shape::Text, "The key by which `invalidates` and `policies` name the tool: `invoices.list`.")
-            .default("the folders' names joined by `.`"),
+            .default("the folders' names in lower case, joined by `.`"),
         Field::new("cache", CACHE, CACHE_DOC),
         Field::new("invalidates", Shape::List(&Shape::Text), INVALIDATES_DOC),
         Field::new(

@@ -50,7 +50,7 @@ pub(crate) static TOOL: Record = Record {
     noun: "a tool",
     doc: "One tool: a statement for an adapter, or a script.",
     fields: &[
-        Field::new("name", Shape::Text, "The name that clients call; without it, the folders' names joined by `-`."),
+        Field::new("name", Shape::Text, "The name that clients call; without it, the folders' names in lower case, joined by `-`, with `-` for other characters than letters, digits, `_` and `-`."),
         Field::new("description", Shape::Text, "What it does and when to use it, for the model."),
         Field::new(
             "kind",

@@ -308,6 +308,12 @@ declare module "millrace" {
   /** The request of the call. */
   export interface Request {
     readonly id: string;
+    /** The method of MCP: `tools/call`, or what has the tool run. */
+    readonly method: string;
+    /** Where the request came to; absent over standard input and output. */
+    readonly path?: string;
+    /** The address of whoever is connected to the server, where the host knows it: of the client, or of a proxy before it. */
+    readonly peer?: string;
     /** The header fields that `context.headers` lists. */
     readonly headers: { readonly [name: string]: string | undefined };
     readonly protocol: string;

@@ -53,7 +53,7 @@ fn apps(construct: &str) -> [Vec<(String, String)>; 2] {
             let handler = |block: &str| format!("import {{ response }} from \"millrace\";\nexport default () => response({{}}){block};\n");
             both(one(&output, &handler(block)), one(&output, &handler("")))
         }
-        "a choice at the top of the schema" => {
+        "`anyOf`, `oneOf` or `allOf` at the top of the schema" => {
             both(schema("{ type: object, properties: {}, anyOf: [{ required: [a] }] }"), property("{ anyOf: [{ type: string }] }"))
         }
         "`properties` is missing at the top of the schema" => both(schema("{ type: object }"), schema("{ type: object, properties: {} }")),

@@ -34,7 +34,7 @@ impl Severity {
 }
 
 /// Who can mend a failure. The status of its span, the level of its line in the log, `retryable`
-/// and the usual recovery line follow from this and from nothing else.
+/// and the usual recovery line follow from this, but for [`DATA_INVALID`] and [`RATE_LIMITED`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Remedy {
     /// Its caller: by other inputs, by credentials, by asking its user.
@@ -66,6 +66,9 @@ pub enum Change {
 /// Its caller may have sent such a value; or the author of the app put one into a place of another
 /// type, which the operator is told.
 pub const DATA_INVALID: &str = "DATA_INVALID";
+
+/// The code of more calls than a limit allows. It passes, and is its caller's doing all the same.
+pub const RATE_LIMITED: &str = "RATE_LIMITED";
 
 /// The recovery line of what only the operator can mend.
 const OPERATOR: &str = "Only the operator of this server can fix this: calling the tool again does not help.";
@@ -222,7 +225,13 @@ impl Fault {
     /// or may be.
     #[must_use]
     pub fn is_for_operator(&self) -> bool {
-        self.remedy != Remedy::Caller || self.code == DATA_INVALID
+        !self.is_of_caller() || self.code == DATA_INVALID
+    }
+
+    /// Whether its caller made it: anybody can, as often as they like.
+    #[must_use]
+    pub fn is_of_caller(&self) -> bool {
+        self.remedy == Remedy::Caller || self.code == RATE_LIMITED
     }
 
     /// Whether the same call can succeed later, and does not make a change a second time.

@@ -33,7 +33,7 @@ mod stages;
 mod tenant;
 
 pub use call::callable::Callable;
-pub use call::caller::Caller;
+pub use call::caller::{Caller, Route};
 pub use call::dialogue::Rounds;
 pub use call::scopes::{Operation, of_app as scopes_of_app, of_tool as scopes_of_tool};
 pub use call::{Call, Listener, Trace};

@@ -82,6 +82,10 @@ const ENTRIES_OF_STEP: usize = 16;
 const BYTES_OF_STEP: usize = 4096;
 const TOO_MUCH: &str = "cannot be checked: the schema takes too many steps";
 
+/// The most alternatives or allowed values that a message lists, and the most characters of each.
+const MAX_LISTED: usize = 8;
+const MAX_TEXT: usize = 100;
+
 /// The longest pointer, in bytes, that parts are added to: each of them has a copy.
 const MAX_POINTER: usize = 400;
 
@@ -230,13 +234,13 @@ impl Check<'_> {
         if let Some(kinds) = schema.get("type") {
             check_type(kinds, value, path)?;
         }
-        if schema.get("const").is_some_and(|expected| !equal(expected, value)) {
-            return fail(path, "is not the only allowed value");
+        if let Some(expected) = schema.get("const").filter(|expected| !equal(expected, value)) {
+            return fail(path, format!("must be {}", shortened(&expected.to_string())));
         }
         if let Some(Json::Array(allowed)) = schema.get("enum") {
             self.spend(allowed.len() / ENTRIES_OF_STEP, path)?;
             if !allowed.iter().any(|allowed| equal(allowed, value)) {
-                return fail(path, "is not one of the allowed values");
+                return fail(path, one_of(allowed));
             }
         }
         match value {
@@ -252,11 +256,10 @@ impl Check<'_> {
         for inner in list(schema, "allOf") {
             deeper(inner)?;
         }
-        if schema.contains_key("anyOf") && !list(schema, "anyOf").iter().any(|inner| deeper(inner).is_ok()) {
-            return fail(path, "matches none of the alternatives");
-        }
-        if schema.contains_key("oneOf") && list(schema, "oneOf").iter().filter(|inner| deeper(inner).is_ok()).count() != 1 {
-            return fail(path, "must match exactly one of the alternatives");
+        for keyword in ["anyOf", "oneOf"] {
+            if let Some(Json::Array(alternatives)) = schema.get(keyword) {
+                choice(alternatives, keyword == "oneOf", path, deeper)?;
+            }
         }
         if schema.get("not").is_some_and(|inner| deeper(inner).is_ok()) {
             return fail(path, "matches what it must not match");
@@ -298,6 +301,56 @@ impl Check<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Holds a value to alternatives, of which exactly one or at least one has to match. What is wrong
+/// with each is said, by its title or its number, because whoever mends the value has to choose.
+fn choice(
+    alternatives: &[Json],
+    exactly_one: bool,
+    path: &Path<'_>,
+    check: impl Fn(&Json) -> Result<(), Mismatch>,
+) -> Result<(), Mismatch> {
+    let name = |index: usize, alternative: &Json| match alternative.get("title").and_then(Json::as_str) {
+        Some(title) => shortened(title),
+        None => (index + 1).to_string(),
+    };
+    let (mut matching, mut problems) = (Vec::new(), Vec::new());
+    for (index, alternative) in alternatives.iter().enumerate() {
+        match check(alternative) {
+            Ok(()) if !exactly_one => return Ok(()),
+            Ok(()) => matching.push(name(index, alternative)),
+            Err(Mismatch { path, problem }) if problems.len() < MAX_LISTED => {
+                let subject = if path.is_empty() { String::new() } else { format!("`{path}` ") };
+                problems.push(format!("{}: {}", name(index, alternative), shortened(&(subject + &problem))));
+            }
+            Err(_) => {}
+        }
+    }
+    if matching.len() == 1 {
+        return Ok(());
+    }
+    if !matching.is_empty() {
+        matching.truncate(MAX_LISTED);
+        return fail(path, format!("must match exactly one of the alternatives, and matches {}", matching.join(" and ")));
+    }
+    let problems = problems.join("; ");
+    fail(path, format!("matches none of the {} alternatives: {problems}", alternatives.len()))
+}
+
+/// What a value that is none of `allowed` is told.
+fn one_of(allowed: &[Json]) -> String {
+    let listed: Vec<String> = allowed.iter().take(MAX_LISTED).map(|allowed| shortened(&allowed.to_string())).collect();
+    let more = if allowed.len() > MAX_LISTED { ", …" } else { "" };
+    format!("must be one of {}{more}", listed.join(", "))
+}
+
+/// A text of a schema, or what is wrong with one alternative, in a message.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_TEXT) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.into(),
     }
 }
 
@@ -413,7 +466,7 @@ mod tests {
             (json!({"type": "integer"}), json!(3.5), Some(("", "must be of type integer"))),
             (json!({"type": ["string", "null"]}), json!(1), Some(("", "must be of type string or null"))),
             (json!({"enum": [1, "a"]}), json!(1.0), None),
-            (json!({"const": {"a": [1]}}), json!({"a": [2]}), Some(("", "is not the only allowed value"))),
+            (json!({"const": {"a": [1]}}), json!({"a": [2]}), Some(("", r#"must be {"a":[1]}"#))),
             (json!({"minimum": 1, "maximum": 5}), json!(0), Some(("", "must be at least 1"))),
             (json!({"exclusiveMaximum": 5}), json!(5), Some(("", "must be less than 5"))),
             (json!({"minimum": 1}), json!("text is not a number"), None),
@@ -428,8 +481,25 @@ mod tests {
                 Some(("b", "is not allowed")),
             ),
             (json!({"required": ["a"]}), json!({}), Some(("a", "is required"))),
-            (json!({"anyOf": [{"type": "string"}, {"minimum": 3}]}), json!(2), Some(("", "matches none of the alternatives"))),
-            (json!({"oneOf": [{"type": "number"}, {"minimum": 3}]}), json!(4), Some(("", "must match exactly one of the alternatives"))),
+            (json!({"enum": ["a", 1]}), json!("b"), Some(("", "must be one of \"a\", 1"))),
+            (
+                json!({"anyOf": [{"type": "string"}, {"minimum": 3}]}),
+                json!(2),
+                Some(("", "matches none of the 2 alternatives: 1: must be of type string; 2: must be at least 3")),
+            ),
+            (
+                json!({"oneOf": [{"type": "number"}, {"type": "string"}, {"minimum": 3}]}),
+                json!(4),
+                Some(("", "must match exactly one of the alternatives, and matches 1 and 3")),
+            ),
+            (
+                json!({"properties": {"s": {"oneOf": [
+                    {"title": "Circle", "properties": {"kind": {"const": "circle"}}, "required": ["kind", "radius"]},
+                    {"properties": {"kind": {"const": "square"}}}]}}}),
+                json!({"s": {"kind": "circle"}}),
+                Some(("s", "matches none of the 2 alternatives: Circle: `s.radius` is required; 2: `s.kind` must be \"square\"")),
+            ),
+            (json!({"anyOf": []}), json!(1), Some(("", "matches none of the 0 alternatives: "))),
             (json!({"not": {"type": "null"}}), json!(null), Some(("", "matches what it must not match"))),
             (
                 json!({"if": {"required": ["a"]}, "then": {"required": ["b"]}, "else": {"required": ["c"]}}),

@@ -175,6 +175,8 @@ const scenarios = {
     assert.equal((await submit({ id: "7" })).failed, true);
     await open("log-it");
     assert.equal((await submit()).failed, false);
+    await open("shaped");
+    assert.equal(await isVisible("#detail [name=arguments]"), true, "a choice between objects is typed as JSON");
   },
 
   // The list, the search, the keyboard; a form of nested values; the answer for people and for the model; the stages.
@@ -240,10 +242,11 @@ const scenarios = {
       await page.evaluate("[...document.querySelectorAll('#detail .rendered .blocks > div:first-child th')].map((one) => one.textContent)"),
       ["month", "sales", "note"],
     );
-    assert.equal(await count("#detail .rendered figure.chart"), 6, "bars, lines, a pie, a gauge, points, and the flow");
+    assert.equal(await count("#detail .rendered figure.chart"), 7, "bars, lines, two pies, a gauge, points, and the flow");
     has(
       answer,
       "Sales by month",
+      "roses 75.0 %",
       "bold",
       "SELECT 1",
       "This page draws simple charts only",

@@ -211,6 +211,7 @@ fn post(body: &[u8]) -> Request {
         body: Body::Whole(body.to_vec()),
         deadline_ms: None,
         cancel: Cancel::new(),
+        peer: None,
         platform_caller: None,
         checks_host: true,
         is_tls: false,

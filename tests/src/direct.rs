@@ -83,6 +83,7 @@ fn received(request: &Exchange, limit: usize) -> Request {
         body,
         deadline_ms: None,
         cancel: Cancel::new(),
+        peer: None,
         platform_caller: None,
         checks_host: true,
         is_tls: false,

@@ -55,6 +55,7 @@ fn request(arguments: &Json) -> Request {
         body: Body::Whole(body.into()),
         deadline_ms: None,
         cancel: Cancel::new(),
+        peer: None,
         platform_caller: None,
         checks_host: false,
         is_tls: false,

@@ -45,6 +45,7 @@ pub(crate) async fn call(endpoint: &Endpoint, tool: &str, arguments: Json) -> To
         arguments,
         request_id: "test",
         trace: Default::default(),
+        route: Default::default(),
         headers: &Headers::new(),
         platform_caller: None,
         protocol: "2026-07-28",

@@ -8,6 +8,7 @@ use std::{
     process::Command,
 };
 
+use millrace_core::pipeline::Stage;
 use millrace_tests::files;
 use millrace_tests::{
     case::root,
@@ -156,6 +157,44 @@ fn links_lead_somewhere() {
         }
     }
     assert!(seen > 150, "only {seen} links were found");
+}
+
+#[test]
+fn the_pages_list_what_there_is() {
+    let page = |name: &str| fs::read_to_string(root().join(name)).unwrap();
+    let between = |text: &str, from: &str, to: &str| text.split(from).nth(1).unwrap().split(to).next().unwrap().to_owned();
+    let telemetry = page("docs/telemetry.md");
+    let stages = between(&telemetry, "for each stage that the tool has:", ".");
+    let stages: Vec<&str> = stages.split('`').skip(1).step_by(2).collect();
+    // Stage *signal* is a look at the clock between the others.
+    let expected: Vec<&str> = Stage::ALL.into_iter().filter(|stage| *stage != Stage::Signal).map(Stage::as_str).collect();
+    assert_eq!(stages, expected, "docs/telemetry.md");
+
+    let (scripts, types) = (page("docs/scripts.md"), page("bundler/src/types.rs"));
+    let declared = between(&types, "export interface Request {", "  }\n");
+    let declared = declared.lines().filter_map(|line| line.trim().strip_prefix("readonly ")?.split([':', '?']).next());
+    let members = between(&scripts, "- `request`: `{ ", " }`");
+    assert_eq!(members.split(", ").collect::<BTreeSet<_>>(), declared.collect::<BTreeSet<_>>(), "`request` in docs/scripts.md");
+    // Each kind of script has a row of its own in the first table.
+    let rows = between(&scripts, "| script | gets | returns |", "\n\n");
+    let kinds = ["Handler", "InputMapper", "OutputMapper", "AuthPlugin", "ContextFactory", "Middleware", "After"];
+    assert!(kinds.iter().all(|kind| types.contains(&format!("export type {kind}"))), "a kind of script has another name");
+    assert_eq!(rows.lines().filter(|line| line.starts_with("| `")).count(), kinds.len(), "{rows}");
+}
+
+/// A table without a head, such as one that an empty line cuts in two, is shown as text with bars.
+#[test]
+fn tables_have_heads() {
+    for page in pages() {
+        let text = prose(&page);
+        let lines: Vec<&str> = text.lines().collect();
+        for (number, pair) in lines.windows(2).enumerate() {
+            let begins = pair[1].starts_with('|') && !pair[0].starts_with('|');
+            let rule = lines.get(number + 2).copied().unwrap_or_default();
+            let is_rule = rule.starts_with("|-") && rule.chars().all(|character| "|-: ".contains(character));
+            assert!(!begins || is_rule, "{}: the table at `{}` has no head", page.display(), pair[1]);
+        }
+    }
 }
 
 #[test]

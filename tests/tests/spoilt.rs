@@ -267,6 +267,7 @@ fn serve(app: App, folder: &Path, group: &Group, requests: &[&Exchange]) {
                 body: Body::Whole(request.body.clone().into_bytes()),
                 deadline_ms: None,
                 cancel: Cancel::new(),
+                peer: None,
                 platform_caller: None,
                 checks_host: true,
                 is_tls: false,

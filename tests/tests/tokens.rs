@@ -351,6 +351,7 @@ fn recipe(policy: &str, shown: &Json) {
             body: millrace_core::protocol::Body::Whole(body),
             deadline_ms: None,
             cancel: millrace_core::cancel::Cancel::new(),
+            peer: None,
             platform_caller: None,
             checks_host: true,
             is_tls: false,

@@ -41,6 +41,8 @@ pub(crate) enum Form {
 pub(crate) struct SendRequest {
     pub(crate) method: String,
     pub(crate) path: String,
+    /// The client's address, as the front end names it. A load balancer does not.
+    pub(crate) peer: Option<String>,
     pub(crate) headers: Headers,
     /// `None` where the event says base64 and the body is not base64.
     pub(crate) body: Option<Body>,
@@ -73,8 +75,10 @@ struct RequestContext {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Http {
     method: String,
+    source_ip: Option<String>,
 }
 
 /// Reads an event. `body_limit` is the longest body in bytes; `base_path` is cut off the front of
@@ -117,6 +121,11 @@ pub(crate) fn read(json: &str, body_limit: usize, base_path: &str) -> Result<(Se
     if let Some(cookies) = event.cookies.filter(|cookies| !cookies.is_empty()) {
         headers.append("cookie", cookies.join("; "));
     }
+    let peer = match form {
+        Form::V2 => http.and_then(|http| http.source_ip.clone()),
+        Form::V1 => context.and_then(|context| Some(context.identity.as_ref()?.get("sourceIp")?.as_str()?.to_owned())),
+        Form::Alb | Form::AlbLists => None,
+    };
     let body = body(event.body.unwrap_or_default(), event.is_base64_encoded.unwrap_or(false), body_limit);
     let (authorizer, identity) = event.request_context.map(|context| (context.authorizer, context.identity)).unwrap_or_default();
     let (authorizer, identity) = (authorizer.unwrap_or_default(), identity.unwrap_or_default());
@@ -126,7 +135,7 @@ pub(crate) fn read(json: &str, body_limit: usize, base_path: &str) -> Result<(Se
         // A load balancer passes on what clients send.
         Form::Alb | Form::AlbLists => None,
     };
-    Ok((SendRequest { method, path, headers, body, platform_caller }, form))
+    Ok((SendRequest { method, path, peer, headers, body, platform_caller }, form))
 }
 
 fn body(text: String, is_base64: bool, limit: usize) -> Option<Body> {

@@ -174,6 +174,7 @@ async fn work(endpoint: Rc<Endpoint>, tasks: Tasks, watched: CallWatch, streams:
     let request = Request {
         method: call.method,
         path: call.path,
+        peer: call.peer,
         headers: call.headers,
         body: call.body.unwrap_or(Body::Whole(Vec::new())),
         deadline_ms: Some(deadline_ms),

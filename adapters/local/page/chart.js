@@ -18,10 +18,32 @@ function numberOf(value) {
   return typeof read === "number" && Math.abs(read) <= GREATEST ? read : NaN;
 }
 
+// The series of an option. One without data of its own has the rows of the data set: of each the columns that `encode` names,
+// and without it the first column and the next one.
+function seriesOf(option) {
+  const series = [option.series].flat().filter(isObject);
+  const { source, dimensions } = [option.dataset].flat().find(isObject) ?? {};
+  if (!Array.isArray(source) || !source.every(isObject)) return series;
+  const columns = (Array.isArray(dimensions) ? dimensions : Object.keys(source[0] ?? {})).map((column) =>
+    isObject(column) ? column.name : column,
+  );
+  const lies = [option.yAxis].flat()[0]?.type === "category";
+  return series.map((one, index) => {
+    if (one.data !== undefined) return one;
+    const of = (name, place) => [isObject(one.encode) ? one.encode[name] : undefined].flat()[0] ?? columns[place];
+    if (one.type === "pie") {
+      const [name, value] = [of("itemName", 0), of("value", 1)];
+      return { ...one, data: source.map((row) => ({ name: row[name], value: row[value] })) };
+    }
+    const [at, value] = [of(lies ? "y" : "x", 0), of(lies ? "x" : "y", index + 1)];
+    return { ...one, name: one.name ?? value, data: source.map((row) => [row[at], row[value]]) };
+  });
+}
+
 // The drawing of an option; `undefined` where it has anything that is not drawn here.
 function chart(option) {
   if (!isObject(option)) return undefined;
-  const series = [option.series].flat().filter(isObject);
+  const series = seriesOf(option);
   const kinds = new Set(series.map(({ type }) => type));
   const points = series.reduce((count, { data }) => count + (Array.isArray(data) ? data.length : NaN), 0);
   if (series.length === 0 || series.length > MOST_SERIES || !(points <= MOST_POINTS)) return undefined;

@@ -252,5 +252,12 @@ function argumentsEditor(schema) {
     },
     { class: "as-json" },
   );
+  // What a form cannot show, such as a choice between objects, begins as JSON.
+  const isChoice = ["oneOf", "anyOf", "allOf", "$ref"].some((keyword) => root[keyword] !== undefined);
+  const isOpen = Object.keys(root.properties ?? {}).length === 0 && root.additionalProperties !== false;
+  if (isChoice || isOpen) {
+    toggle.click();
+    if (isObject(givenBy(root))) write(givenBy(root));
+  }
   return { nodes: [fields, raw], toggle, read, write };
 }

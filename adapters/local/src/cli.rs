@@ -67,8 +67,8 @@ pub(crate) enum Command {
 pub(crate) struct New {
     /// The folder to make; its last part is the app's name
     pub(crate) name: PathBuf,
-    /// Write tools for the tables of this database: sqlite:FILE, a postgres:// URL or a libsql://
-    /// URL
+    /// Write tools for the tables of this database: sqlite:FILE, or a postgres://, mysql:// or
+    /// libsql:// URL
     #[arg(long, value_name = "DATABASE")]
     pub(crate) from: Option<String>,
     /// The tables and views to write tools for, with commas between; may be repeated. Without it,

@@ -161,11 +161,18 @@ impl Default for Limits {
 pub(crate) enum Job<H> {
     /// A client came.
     Connection(StdTcpStream, ConnectionSlot),
+    /// Clients wait for a place, and every one is taken.
+    #[cfg(unix)]
+    Crowded,
     /// Requests from now on are answered by another handler; those in flight end with theirs.
     Replace(MakeHandler<H>),
     /// End: calls in flight finish, idle connections close.
     Stop,
 }
+
+/// Which part of all connections may be closed at once where others wait.
+#[cfg(unix)]
+const CLOSED_AT_ONCE: usize = 16;
 
 struct State {
     handler: RefCell<Rc<dyn AnyHandler>>,
@@ -190,6 +197,8 @@ pub(crate) async fn serve<H: Handler>(
     while let Some(job) = jobs.recv().await {
         match job {
             Job::Connection(socket, seat) => state.connect(&connections, socket, seat),
+            #[cfg(unix)]
+            Job::Crowded => state.ledger.make_room((state.limits.connections / CLOSED_AT_ONCE).max(1)),
             Job::Replace(make) => state.replace(make, &background),
             Job::Stop => break,
         }
@@ -252,11 +261,12 @@ async fn connection(state: Rc<State>, socket: StdTcpStream, seat: ConnectionSlot
         Ok(socket) => socket,
         Err(error) => return tracing::warn!(%error, "a connection could not be accepted"),
     };
+    let address = socket.peer_addr().map(|address| address.ip().to_canonical()).ok();
     let (account, unread) = (state.ledger.open(), Rc::new(Cell::new(false)));
-    let is_local = socket.peer_addr().is_ok_and(|address| address.ip().to_canonical().is_loopback());
+    let (is_local, address) = (address.is_some_and(|address| address.is_loopback()), address.map(|address| address.to_string()));
     let stream = Stream::new(socket, account.clone(), state.limits.write_timeout, unread.clone());
     let (peer, slot, is_tls) = (stream.peer(), Rc::new(seat), state.tls.is_some());
-    let mut client = Client { peer, account, unread, slot, is_tls, is_local, speaks_plain: false };
+    let mut client = Client { address, peer, account, unread, slot, is_tls, is_local, speaks_plain: false };
     match &state.tls {
         None => requests(&state, &client, stream).await,
         Some(tls) => match secured(&state, &client.account, tls, stream).await {
@@ -355,6 +365,7 @@ fn log_end(end: hyper::Result<()>) {
 
 /// What is known of a connection's client.
 struct Client {
+    address: Option<String>,
     peer: Peer,
     account: Rc<Account>,
     /// Set where a request is left unread.
@@ -377,6 +388,7 @@ enum Unreadable {
 async fn answer(state: &State, client: &Client, request: hyper::Request<Incoming>) -> hyper::Response<Outgoing> {
     let handler = state.handler.borrow().clone();
     let unread = &*client.unread;
+    client.account.speaks();
     if client.speaks_plain {
         return refuse(unread, 400, "this port speaks TLS only; the URL begins with https://");
     }
@@ -406,6 +418,7 @@ async fn answer(state: &State, client: &Client, request: hyper::Request<Incoming
     let request = Request {
         method: head.method.as_str().to_owned(),
         path: head.uri.path().to_owned(),
+        peer: client.address.clone(),
         headers: head.headers.iter().map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value.as_bytes()))).collect(),
         body,
         deadline_ms: None,

@@ -5,7 +5,8 @@
 //! [`Hold`] on it, given back when its memory is. From half of the limit on, connections whose
 //! client takes or sends less than [`RATE`] are closed, the oldest wait first. Where the ledger is
 //! full all the same, what is larger than [`SMALL`] is refused. So whoever keeps others waiting for
-//! memory loses their own connection, and small answers always pass.
+//! memory loses their own connection, and small answers always pass. Likewise for places: where the
+//! isolate has as many connections as it may, those without a request make room for others.
 
 use std::{
     cell::{Cell, RefCell},
@@ -19,7 +20,7 @@ use tokio::sync::Notify;
 /// A client that moves as many bytes a second is never closed for want of memory.
 const RATE: u64 = 64 << 10;
 
-/// Nor is one that has been waited for less long than this.
+/// Nor is one that has been waited for less long than this, whatever is wanting.
 const GRACE: Duration = Duration::from_millis(250);
 
 /// What passes even where the ledger is full, in bytes.
@@ -39,6 +40,8 @@ pub(crate) struct Account {
     number: u64,
     held: Cell<usize>,
     wait: Cell<Option<Wait>>,
+    /// Since when the client has not said anything; `None` after its first request.
+    silent: Cell<Option<Instant>>,
     closing: Cell<bool>,
     close: Notify,
 }
@@ -66,10 +69,24 @@ impl Ledger {
     pub(crate) fn open(self: &Rc<Self>) -> Rc<Account> {
         let number = self.opened.get();
         self.opened.set(number + 1);
-        let (held, wait, closing) = (Cell::new(0), Cell::new(None), Cell::new(false));
-        let account = Rc::new(Account { ledger: self.clone(), number, held, wait, closing, close: Notify::new() });
+        let (held, wait, silent, closing) = (Cell::new(0), Cell::new(None), Cell::new(Some(Instant::now())), Cell::new(false));
+        let account = Rc::new(Account { ledger: self.clone(), number, held, wait, silent, closing, close: Notify::new() });
         self.accounts.borrow_mut().insert(number, Rc::downgrade(&account));
         account
+    }
+
+    /// Closes connections whose client has not sent a whole request yet, as many as are asked for:
+    /// those that are silent for the longest.
+    #[cfg(unix)]
+    pub(crate) fn make_room(&self, count: usize) {
+        let accounts = self.accounts.borrow();
+        // They are in the order in which they came.
+        let silent = accounts.values().filter_map(Weak::upgrade).filter(|account| !account.closing.get());
+        let silent = silent.filter(|account| account.silent.get().is_some_and(|since| since.elapsed() >= GRACE));
+        for account in silent.take(count) {
+            tracing::debug!("a connection is closed: its client has sent no request, and others wait for its place");
+            account.close();
+        }
     }
 
     /// Closes the slowest connections until the others hold no more than half of the limit. What
@@ -101,6 +118,11 @@ impl Account {
     pub(crate) fn take(self: &Rc<Self>, bytes: usize) -> Option<Hold> {
         let mut hold = Hold { account: self.clone(), bytes: 0 };
         hold.grow(bytes).then_some(hold)
+    }
+
+    /// The client has sent the head of a request.
+    pub(crate) fn speaks(&self) {
+        self.silent.set(None);
     }
 
     /// The client is waited for from now on.

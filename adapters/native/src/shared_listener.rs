@@ -15,12 +15,13 @@ use std::{
     time::Duration,
 };
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::{
     io::Interest,
     net::TcpStream as AsyncTcpStream,
-    sync::{Semaphore, mpsc},
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc},
     task::spawn_local,
-    time::{MissedTickBehavior, interval, sleep},
+    time::{MissedTickBehavior, interval, sleep, timeout},
 };
 
 use crate::{
@@ -39,6 +40,9 @@ pub const BEAT: Duration = Duration::from_millis(200);
 /// than another one, and for how many.
 const MOMENT: Duration = Duration::from_millis(1);
 const MOMENTS: u64 = 4;
+
+/// How often an isolate that has as many connections as it may looks whether another one waits.
+const ROOM_PAUSE: Duration = Duration::from_millis(50);
 
 /// The life of an isolate that shares a listening socket. Has to be called on its thread, and
 /// resolves when it has ended.
@@ -89,6 +93,13 @@ impl Listener {
         let readiness = AsyncTcpStream::from_std(TcpStream::from(OwnedFd::from(socket.try_clone()?)))?;
         Ok(Self { socket, readiness })
     }
+
+    /// Whether a client waits to be accepted. What `readiness` says may be of one that was accepted
+    /// since.
+    fn has_waiting(&self) -> bool {
+        let mut asked = [PollFd::new(&self.socket, PollFlags::IN)];
+        poll(&mut asked, Some(&Timespec::default())).is_ok_and(|count| count > 0)
+    }
 }
 
 pub(crate) async fn beat(place: BoardSlot, connections: Arc<AtomicUsize>) {
@@ -101,10 +112,25 @@ pub(crate) async fn beat(place: BoardSlot, connections: Arc<AtomicUsize>) {
     }
 }
 
+/// A place for another connection. While every one is taken and clients wait, those that have not
+/// sent a request yet make room. `None` where the runtime ends.
+async fn free_seat<H>(listener: &Listener, seats: &Arc<Semaphore>, jobs: &mpsc::UnboundedSender<Job<H>>) -> Option<OwnedSemaphorePermit> {
+    loop {
+        if let Ok(permit) = seats.clone().try_acquire_owned() {
+            return Some(permit);
+        }
+        if listener.has_waiting() {
+            drop(jobs.send(Job::Crowded));
+        }
+        if let Ok(permit) = timeout(ROOM_PAUSE, seats.clone().acquire_owned()).await {
+            return permit.ok();
+        }
+    }
+}
+
 async fn accept<H>(listener: Listener, place: BoardSlot, connections: Arc<AtomicUsize>, jobs: mpsc::UnboundedSender<Job<H>>, most: usize) {
     let seats = Arc::new(Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS)));
-    // Neither is the semaphore ever closed, nor does the runtime end before this task.
-    while let Ok(permit) = seats.clone().acquire_owned().await {
+    while let Some(permit) = free_seat(&listener, &seats, &jobs).await {
         let Ok(()) = listener.readiness.readable().await else { return };
         let own = connections.load(Ordering::Relaxed) as u64;
         let more = place.fewest_elsewhere().map_or(0, |fewest| own.saturating_sub(fewest).min(MOMENTS));

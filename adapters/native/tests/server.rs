@@ -13,6 +13,12 @@ use millrace_core::{
     headers::Headers,
     protocol::{Body, Request, Response},
 };
+#[cfg(unix)]
+use millrace_native::{
+    board::{Board, BoardSlot},
+    isolate::{self, Order},
+    shared_listener,
+};
 use millrace_native::{
     http::{Handler, Limits, MakeHandler},
     listener::{Replacer, Server},
@@ -58,6 +64,7 @@ impl Handler for Plain {
         let Body::Whole(body) = request.body else { return response(413, b"too large") };
         match request.path.as_str() {
             "/echo" => response(200, &body),
+            "/peer" => response(200, request.peer.unwrap_or_default().as_bytes()),
             "/panic" => panic!("on purpose"),
             "/large" => {
                 self.gate.arrived.add_permits(1);
@@ -185,6 +192,7 @@ fn one_connection_carries_many_requests() {
     socket.write_all(b"POST /echo HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n").unwrap();
     assert_eq!(answer(&mut socket), (200, "abcde".into()));
     assert_eq!(get(&mut socket, "/"), (200, "first".into()));
+    assert_eq!(get(&mut socket, "/peer"), (200, "127.0.0.1".into()));
 }
 
 #[test]
@@ -357,6 +365,35 @@ fn connections_beyond_the_limit_wait_for_a_seat() {
     drop(first);
     server.gate.open.add_permits(1);
     assert_eq!(answer(&mut second).0, 200);
+}
+
+#[cfg(unix)]
+#[test]
+fn whoever_sends_no_request_makes_room_for_others() {
+    let none = || Semaphore::new(0);
+    let gate = Arc::new(Gate { arrived: none(), open: none(), hangups: none(), ended: none(), dropped: none() });
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let limits = Limits { connections: 2, head_timeout: Duration::from_secs(300), ..Limits::default() };
+    let (orders, of_isolate) = tokio::sync::mpsc::unbounded_channel();
+    let isolate = thread::spawn(move || {
+        let place = BoardSlot::new(Board::new(tempfile::tempfile().unwrap(), 1), 0);
+        isolate::run(move || shared_listener::serve(listener, place, make("first", &gate), limits, None, of_isolate)).unwrap().unwrap();
+    });
+    let connect = || {
+        let socket = TcpStream::connect(address).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        socket
+    };
+    let mut served = connect();
+    assert_eq!(get(&mut served, "/").0, 200);
+    let mut slow = connect();
+    slow.write_all(b"GET / HTTP/1.1\r\nHos").unwrap();
+    assert_eq!(get(&mut connect(), "/").0, 200);
+    wait_for_reset(&slow);
+    assert_eq!(get(&mut served, "/").0, 200, "one that was answered stays");
+    drop(orders.send(Order::Stop));
+    isolate.join().unwrap();
 }
 
 #[test]

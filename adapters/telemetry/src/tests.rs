@@ -16,7 +16,7 @@ use crate::{
 use millrace_core::{
     Error, ErrorKind, Result,
     app::Adapter,
-    fault::{Fault, Severity},
+    fault::{Fault, RATE_LIMITED, Severity},
     pipeline::{Stage, Trace},
     ports::{
         CallEvent, CallObserver, CallOutcome, CallStart, Clock, Env, HttpClient, HttpRequest, HttpResponse, LocalFuture, Observer as _,
@@ -245,6 +245,7 @@ fn the_status_says_who_can_mend_it() {
         (fault().by_operator(), true, true),
         (fault().by_author(), true, true),
         (fault().later(), true, true),
+        (Fault::new(Stage::Guard, RATE_LIMITED, "message").later(), false, true),
         (warning, false, false),
     ];
     for (fault, failed, typed) in table {

@@ -16,7 +16,7 @@ use std::{cell::RefCell, rc::Rc};
 
 use millrace_core::{
     app::Adapter,
-    fault::{Fault, Remedy, Severity},
+    fault::{Fault, Severity},
     ports::{CallEvent, CallObserver, CallStart, HttpClient, Observer, Ports},
 };
 
@@ -176,7 +176,7 @@ fn fail(span: &mut Span, fault: &Fault) {
         // The result stands.
         return;
     }
-    span.failed = fault.remedy != Remedy::Caller;
+    span.failed = !fault.is_of_caller();
     if fault.code == NO_TOOL {
         span.name = text(span, METHOD).unwrap_or_default().to_owned();
         span.attributes.retain(|(name, _)| *name != TOOL);

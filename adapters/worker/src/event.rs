@@ -57,10 +57,13 @@ pub fn handle(
 ) -> Result<JsValue, JsError> {
     let endpoint = isolate::endpoint(&env).ok_or_else(|| JsError::new("the isolate has no app"))?;
     let call = InFlight::begin(number);
+    let headers = fields(&header_lines);
     let request = Request {
         method,
         path,
-        headers: fields(&header_lines),
+        // The platform writes it, whatever the client sends.
+        peer: headers.first("cf-connecting-ip").map(Into::into),
+        headers,
         body: body.map_or(Body::TooLarge, Body::Whole),
         deadline_ms: None,
         cancel: call.cancel(),

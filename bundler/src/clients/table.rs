@@ -289,7 +289,7 @@ impl Construct {
             BesideData => "the result has a block beside structured content",
             EmbeddedResource => "the result contains a resource or a link to one",
             Audio => "the result contains audio",
-            TopLevelChoice => "a choice at the top of the schema",
+            TopLevelChoice => "`anyOf`, `oneOf` or `allOf` at the top of the schema",
             NoProperties => "`properties` is missing at the top of the schema",
             PropertyName => "the property's name has other characters than letters, digits, `_`, `.` and `-`, or more than 64",
             HiddenArgument => "the argument's name begins with `_`",

@@ -6,7 +6,7 @@ use super::{Field, KeyStatus, Record, Shape, duration_ms, size_bytes};
 use crate::{
     Severity,
     findings::Findings,
-    names::{all_of, nearest, one_of},
+    names::{all_of, nearest, nearest_word, one_of},
     placeholder::{self, Piece, Placeholder},
     source::Source,
     yaml::{Data, Document, Entry, Node, slip},
@@ -252,7 +252,7 @@ impl Walk<'_> {
         let mut help = wants(shape);
         match (shape, &node.data) {
             (Shape::Word(words), Data::Text(word)) => {
-                if let Some(near) = nearest(word, words.iter().copied()) {
+                if let Some(near) = nearest_word(word, words) {
                     help = format!("Did you mean `{near}`?");
                 }
             }

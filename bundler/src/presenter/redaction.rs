@@ -35,7 +35,12 @@ pub(crate) static REDACTION: Record = Record {
             "What replaces the value: a text; `hash`, a keyed hash; `remove`, nothing; or a mask.",
         )
         .default("[REDACTED]"),
-        Field::new("unless", Shape::Text, "Callers for whom it holds see the value: an expression over `auth`, `'pii:read' in auth.scopes`.").filled(),
+        Field::new(
+            "unless",
+            Shape::Text,
+            "Where it holds, the value is shown: an expression over `auth` and `item`, the item before any redaction, such as `'pii:read' in auth.scopes`.",
+        )
+        .filled(),
     ],
 };
 
@@ -57,10 +62,12 @@ static MASK: Record = Record {
 /// Reads `redact`; the schema becomes what is sent.
 pub(super) fn read(compiler: &mut Compiler<'_>, document: &Document, presenter: &Node, schema: &mut Value) -> Vec<Redaction> {
     let mut redactions = Vec::new();
+    // Conditions see an item before any redaction.
+    let scope = PathScope::of_presenter(schema).without("items");
     for node in presenter.at("redact").map(Node::items).unwrap_or_default() {
         let censor = censor(compiler, document, node.at("censor"));
         let unless = node.at("unless").and_then(|node| {
-            let parsed = expression::parse(node.text()?, &PathScope::of_caller());
+            let parsed = expression::parse(node.text()?, &scope);
             for problem in parsed.problems {
                 compiler.findings.problem(document, node, problem);
             }

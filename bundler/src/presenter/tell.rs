@@ -151,6 +151,7 @@ fn block(compiler: &mut Compiler<'_>, document: &Document, node: &Node, scope: &
     let (columns, language) = (columns(compiler, document, key, value)?, language(compiler, document, key, value));
     let filled = compiler.value_template(document, shown, &placeholders);
     no_variables(compiler, document, shown, &filled);
+    one_element_of_lists(compiler, document, shown, &filled);
     let title = node.at("title").map(|title| compiler.message(document, title, &placeholders));
     let when = condition(compiler, document, node.at("when"), scope);
     let uses_item = (!each && value_sources(&filled).any(is_item))
@@ -303,6 +304,22 @@ fn no_variables(compiler: &mut Compiler<'_>, document: &Document, node: &Node, v
             "a presenter has no variables of the environment: its blocks are shown to callers",
             help,
         );
+    }
+}
+
+/// The data of a chart that was meant to have an element for each item: `{{ items.NAME }}` within
+/// an element is the list of all of them.
+fn one_element_of_lists(compiler: &mut Compiler<'_>, document: &Document, node: &Node, value: &ValueTemplate) {
+    let is_list = |(pointer, text): &&(String, ValueText)| {
+        let mut steps = pointer.rsplit('/').skip(1);
+        let is_in_data = steps.next() == Some("0") && steps.next() == Some("data");
+        is_in_data && matches!(text, ValueText::Whole(source) if source.root == Root::Items)
+    };
+    if let Some((pointer, _)) = value.placeholders.iter().find(is_list) {
+        let name = pointer.rsplit('/').next().unwrap_or_default();
+        let message = format!("the data of the chart is one element, whose `{name}` is a list");
+        let help = "Write `dataset: { source: \"{{ items }}\" }`, and the names of fields in `encode` of the series.";
+        compiler.warning(document, node.range.clone(), message, help);
     }
 }
 

@@ -2,7 +2,11 @@
 
 use alloc::string::String;
 
-use crate::pipeline::{call::caller::Caller, call::dialogue::Rounds, call::scopes::Operation};
+use crate::pipeline::{
+    call::caller::{Caller, Route},
+    call::dialogue::Rounds,
+    call::scopes::Operation,
+};
 use crate::{Json, cancel::Cancel, headers::Headers, platform_caller::PlatformCaller, ports::LogLevel};
 
 pub(super) mod admission;
@@ -37,6 +41,8 @@ pub struct Call<'a> {
     pub request_id: &'a str,
     /// The caller's span.
     pub trace: Trace<'a>,
+    /// Where the request came to.
+    pub route: Route<'a>,
     /// Header fields of the HTTP request.
     pub headers: &'a Headers,
     /// Whom the platform has let in.
@@ -58,8 +64,8 @@ pub struct Call<'a> {
 impl<'a> Call<'a> {
     /// Who sends it.
     pub(super) const fn caller(&self) -> Caller<'a> {
-        let Self { method, request_id, headers, platform_caller, protocol, deadline_ms, cancel, .. } = *self;
-        Caller { method, request_id, headers, platform_caller, protocol, deadline_ms, cancel }
+        let Self { method, request_id, route, headers, platform_caller, protocol, deadline_ms, cancel, .. } = *self;
+        Caller { method, request_id, route, headers, platform_caller, protocol, deadline_ms, cancel }
     }
 }
 

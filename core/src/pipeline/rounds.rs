@@ -9,7 +9,7 @@
 //!
 //! | situation | becomes |
 //! |---|---|
-//! | the caller's revision has no such requests | `INPUT_NOT_SUPPORTED` |
+//! | the caller's revision has no such requests, or its connection no way to send them | `INPUT_NOT_SUPPORTED` |
 //! | the client did not declare what is asked for | −32021 with `requiredCapabilities` |
 //! | the state was not issued by this server, for this call and this caller, or is too old | −32602 |
 //! | an answer is missing, or does not fit what was asked | it is asked for again |
@@ -109,10 +109,10 @@ pub(super) fn required(run: &Run<'_>) -> FaultResult<ToolResult> {
             None => Err(Fault::new(
                 Stage::Guard,
                 "INPUT_NOT_SUPPORTED",
-                "This tool has a question for its user, and this client's \
-                                                                         revision of MCP has no way to ask it without a session.",
+                "This tool has a question for its user, and this client cannot be asked: over HTTP, questions need MCP 2026-07-28; over \
+                 standard input and output, they also reach a client that declares `elicitation`, `sampling` or `roots` at `initialize`.",
             )
-            .suggesting("A client that speaks MCP 2026-07-28 can call it. Do not call it again from here.")
+            .suggesting("Another client can call it. Do not call it again from here.")
             .into()),
         };
     };

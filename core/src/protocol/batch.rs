@@ -117,6 +117,7 @@ fn within(request: &Request, deadline_ms: u64) -> Request {
     Request {
         method: request.method.clone(),
         path: request.path.clone(),
+        peer: request.peer.clone(),
         headers: request.headers.clone(),
         body: Body::Whole(Vec::new()),
         deadline_ms: Some(deadline_ms),

@@ -18,7 +18,7 @@ use crate::{
     Json,
     app::{InputSource, ToolUse},
     fault::{Fault, FaultResult, Stage},
-    pipeline::{Call, Caller, Operation, Rounds, ToolResult},
+    pipeline::{Call, Caller, Operation, Rounds, Route, ToolResult},
 };
 
 impl Exchange<'_> {
@@ -60,6 +60,7 @@ impl Exchange<'_> {
             arguments,
             request_id: self.request_id(),
             trace: self.trace.borrowed(),
+            route: self.route(),
             headers: &self.request.headers,
             platform_caller: self.request.platform_caller.as_ref(),
             protocol: self.selected.version,
@@ -80,11 +81,17 @@ impl Exchange<'_> {
         self.protocol.pipeline.admit(self.caller(), name, operation).await.map_err(|fault| self.failed(&fault))
     }
 
+    /// Where the request came to.
+    pub(super) fn route(&self) -> Route<'_> {
+        Route { path: &self.request.path, peer: self.request.peer.as_deref() }
+    }
+
     /// Who sends the request.
     pub(super) fn caller(&self) -> Caller<'_> {
         Caller {
             method: self.method,
             request_id: self.request_id(),
+            route: self.route(),
             headers: &self.request.headers,
             platform_caller: self.request.platform_caller.as_ref(),
             protocol: self.selected.version,

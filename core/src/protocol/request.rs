@@ -11,6 +11,9 @@ pub struct Request {
     pub method: String,
     /// The path, without the query: `/mcp`.
     pub path: String,
+    /// The address of whoever is connected to the host: of the client, or of a proxy before it.
+    /// `None` where the host does not know it.
+    pub peer: Option<String>,
     /// Header fields as received.
     pub headers: Headers,
     /// The body.

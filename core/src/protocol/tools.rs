@@ -35,6 +35,7 @@ impl Exchange<'_> {
             arguments,
             request_id: self.request_id(),
             trace: self.trace.borrowed(),
+            route: self.route(),
             headers: &self.request.headers,
             platform_caller: self.request.platform_caller.as_ref(),
             protocol: self.selected.version,

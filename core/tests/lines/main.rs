@@ -187,6 +187,13 @@ fn every_finished_call_is_one_line() {
         let expected = format!("{level} tool=\"t\" outcome=\"error\" code=\"{code}\" stage=\"execute\" ms=0");
         assert!(end.starts_with(&expected) && end.ends_with(rest), "{end}");
     }
+    // It passes by itself, and is its caller's doing.
+    let mut limited = script_tool();
+    limited.limits.rate = Some(RateLimit { max: 1, window_s: 60, key: None });
+    let limited = self::pipeline(&world, limited);
+    drop(call(&limited, json!({}), &with));
+    let (end, _) = lines(&|| drop(call(&limited, json!({}), &with)));
+    assert!(end.starts_with("INFO message=call finished") && end.contains("code=\"RATE_LIMITED\" stage=\"guard\""), "{end}");
     // One after the other: see above.
     conditions_without_steps();
     stores_that_fail();

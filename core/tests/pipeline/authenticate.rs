@@ -129,7 +129,10 @@ fn a_plugin_sees_headers_policy_and_tool() {
     let expected =
         json!({"headers": {"x-a": "1, 3", "x-b": "2"}, "policy": {"issuer": "me", "leeway": [5], "deep": [{"a/b": "me"}]}, "tool": "t"});
     assert_eq!(seen[1].payload, expected);
-    assert_eq!(seen[1].ctx, json!({"request": {"id": "req-1", "headers": {}, "protocol": "2026-07-28", "capabilities": []}, "env": {}}));
+    let request = json!({
+        "id": "req-1", "method": "tools/call", "path": "/mcp", "peer": "192.0.2.1", "headers": {}, "protocol": "2026-07-28", "capabilities": [],
+    });
+    assert_eq!(seen[1].ctx, json!({"request": request, "env": {}}));
 }
 
 #[test]

@@ -274,5 +274,7 @@ fn a_handler_gets_inputs_and_ctx_and_gives_the_inputs_back() {
     let seen = world.seen.borrow()[0].clone();
     assert_eq!((seen.path.as_str(), seen.export.as_str(), seen.deadline_ms), ("handler.ts", "default", NOW_MS + 5_000));
     assert_eq!(seen.payload.to_string(), r#"{"inputs":{"n":5},"tool":"t"}"#);
-    assert_eq!(seen.ctx.to_string(), r#"{"request":{"id":"req-1","headers":{},"protocol":"2026-07-28","capabilities":[]},"env":{}}"#);
+    let request =
+        r#"{"id":"req-1","method":"tools/call","headers":{},"protocol":"2026-07-28","capabilities":[],"path":"/mcp","peer":"192.0.2.1"}"#;
+    assert_eq!(seen.ctx.to_string(), format!(r#"{{"request":{request},"env":{{}}}}"#));
 }

@@ -10,7 +10,7 @@ use millrace_core::{
     cancel::Cancel,
     fault::FaultResult,
     headers::Headers,
-    pipeline::{Call, ContentBlock, Pipeline, ToolResult},
+    pipeline::{Call, ContentBlock, Pipeline, Route, ToolResult},
     value::{Rows, Value},
 };
 #[allow(unused_imports, reason = "the test of log lines takes these helpers, too, and needs fewer")]
@@ -97,6 +97,7 @@ pub fn call_named(pipeline: &Pipeline, tool: &str, arguments: Json, with: &With)
         arguments,
         request_id: "req-1",
         trace: Default::default(),
+        route: Route { path: "/mcp", peer: Some("192.0.2.1") },
         headers: &with.headers,
         platform_caller: None,
         protocol: "2026-07-28",

@@ -122,6 +122,7 @@ impl<'a> Polled<'a> {
             arguments: Map::new(),
             request_id: "req-1",
             trace: Default::default(),
+            route: Default::default(),
             headers,
             platform_caller: None,
             protocol: "2026-07-28",

@@ -291,6 +291,7 @@ impl Ask {
             body: Body::Whole(vec![]),
             deadline_ms: None,
             cancel: Cancel::new(),
+            peer: None,
             platform_caller: None,
             checks_host: false,
             is_tls: false,

@@ -19,7 +19,7 @@ use millrace_core::{
     Json, Result,
     cancel::Cancel,
     headers::Headers,
-    pipeline::{Call, ContentBlock, Pipeline, Rounds, Trace},
+    pipeline::{Call, ContentBlock, Pipeline, Rounds, Route, Trace},
     ports::{Clock, Counted, Exactness, KvCache, LocalFuture, Ports, StateStore},
 };
 use millrace_native::{cache::CacheChoice, clock::SystemClock, env::Variables, ports, wait_until::Tasks};
@@ -82,6 +82,7 @@ async fn value(isolate: &Pipeline, tool: &str) -> i64 {
         arguments: serde_json::Map::new(),
         request_id: "r",
         trace: Trace::default(),
+        route: Route::default(),
         headers: &Headers::new(),
         platform_caller: None,
         protocol: "2025-11-25",

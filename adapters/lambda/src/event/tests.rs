@@ -10,7 +10,7 @@ fn call(event: &Value, base_path: &str) -> (SendRequest, Form) {
 }
 
 fn v2(path: &str, stage: &str) -> Value {
-    json!({ "version": "2.0", "rawPath": path, "headers": {}, "requestContext": { "stage": stage, "http": { "method": "POST", "path": path } } })
+    json!({ "version": "2.0", "rawPath": path, "headers": {}, "requestContext": { "stage": stage, "http": { "method": "POST", "path": path, "sourceIp": "192.0.2.7" } } })
 }
 
 fn v1(path: &str, shown: &str) -> Value {
@@ -153,7 +153,14 @@ fn whom_the_front_end_let_in_is_taken_from_what_it_adds() {
         }
         // A client's own fields are not looked at.
         event["headers"] = json!({ "x-amzn-authorizer": "u2", "authorizer": "{\"iam\":{\"userArn\":\"arn\"}}" });
-        let found = call(&event, "").0.platform_caller.map(|caller| (caller.authorizer, Value::Object(caller.claims)));
+        let (call, form) = call(&event, "");
+        let peer = match form {
+            Form::V2 => "/requestContext/http/sourceIp",
+            Form::V1 => "/requestContext/identity/sourceIp",
+            Form::Alb | Form::AlbLists => "/none",
+        };
+        assert_eq!(call.peer.as_deref(), event.pointer(peer).and_then(Value::as_str), "{event}");
+        let found = call.platform_caller.map(|caller| (caller.authorizer, Value::Object(caller.claims)));
         assert_eq!(found, expected, "{event}");
     }
 }

@@ -63,6 +63,7 @@ pub(super) fn run(arguments: Call) -> CommandResult {
                 arguments: inputs.clone(),
                 request_id: "call",
                 trace: Default::default(),
+                route: Default::default(),
                 headers: &headers,
                 platform_caller: platform_caller.as_ref(),
                 protocol: PROTOCOL,

@@ -167,6 +167,7 @@ fn begin<'a>(pipeline: &'a Pipeline, caller: Caller<'a>, gate: &'a Tool, operati
         arguments: Map::new(),
         request_id: caller.request_id,
         trace: Trace::default(),
+        route: caller.route,
         headers: caller.headers,
         platform_caller: caller.platform_caller,
         protocol: caller.protocol,

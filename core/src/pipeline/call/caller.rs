@@ -2,6 +2,15 @@
 
 use crate::{cancel::Cancel, headers::Headers, platform_caller::PlatformCaller};
 
+/// Where a request came to, and where it came from.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Route<'a> {
+    /// The path; empty for a client on standard input and output.
+    pub path: &'a str,
+    /// The address of whoever is connected to the host.
+    pub peer: Option<&'a str>,
+}
+
 /// Who sends a request, and how long it may take.
 #[derive(Clone, Copy)]
 pub struct Caller<'a> {
@@ -9,6 +18,8 @@ pub struct Caller<'a> {
     pub method: &'a str,
     /// The id of the request in logs.
     pub request_id: &'a str,
+    /// Where it came to.
+    pub route: Route<'a>,
     /// Header fields of the HTTP request.
     pub headers: &'a Headers,
     /// Whom the platform has let in.

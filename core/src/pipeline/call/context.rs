@@ -1,5 +1,5 @@
-//! What is in `ctx`: `{ auth?, request: { id, headers, protocol, capabilities }, env }`, and what
-//! the app's `context` and its middleware add.
+//! What is in `ctx`: `{ auth?, request: { id, method, path?, peer?, headers, protocol, capabilities },
+//! env }`, and what the app's `context` and its middleware add.
 //!
 //! Only the listed variables and secrets that there are stand in `env`, and only the listed header
 //! fields that were sent in `request.headers`. A tool without scripts and without a placeholder
@@ -7,9 +7,9 @@
 
 use alloc::string::String;
 
-use serde_json::{Map, json};
+use serde_json::Map;
 
-use crate::pipeline::{call::dialogue::Rounds, isolate::runtime::Pipeline};
+use crate::pipeline::isolate::runtime::Pipeline;
 use crate::{
     Json,
     app::{PROTOTYPE_NAMES, RESERVED_NAMES},
@@ -24,14 +24,7 @@ impl Context {
     pub(in crate::pipeline) const NONE: Self = Self(Json::Null);
 
     /// The context of a call, with its principal where it has one.
-    pub(in crate::pipeline) fn of(
-        pipeline: &Pipeline,
-        request_id: &str,
-        headers: Map<String, Json>,
-        protocol: &str,
-        rounds: &Rounds<'_>,
-        auth: Option<&Json>,
-    ) -> Self {
+    pub(in crate::pipeline) fn of(pipeline: &Pipeline, request: Json, auth: Option<&Json>) -> Self {
         let variable = |name: &String| {
             let value = pipeline.ports.env.var(name)?;
             Some((name.clone(), value.expose().as_str().into()))
@@ -46,7 +39,7 @@ impl Context {
         if let Some(auth) = auth {
             ctx.insert("auth".into(), auth.clone());
         }
-        ctx.insert("request".into(), json!({ "id": request_id, "headers": headers, "protocol": protocol, "capabilities": rounds.kinds() }));
+        ctx.insert("request".into(), request);
         ctx.insert("env".into(), Json::Object(env));
         Self(Json::Object(ctx))
     }

@@ -6,13 +6,13 @@ use core::{
     future::Future,
 };
 
-use serde_json::Map;
+use serde_json::{Map, json};
 
 use crate::pipeline::{
     call::Listener,
     call::call_end::CallEnd,
     call::call_key::CallKey,
-    call::caller::Caller,
+    call::caller::{Caller, Route},
     call::chain::Chain,
     call::context::Context,
     call::dialogue::{Dialogue, Rounds},
@@ -62,6 +62,7 @@ pub(in crate::pipeline) struct Run<'a> {
     pub(in crate::pipeline) work: Work<'a>,
     pub(in crate::pipeline) request_id: &'a str,
     pub(in crate::pipeline) method: &'a str,
+    pub(in crate::pipeline) route: Route<'a>,
     pub(in crate::pipeline) headers: &'a Headers,
     /// Whom the platform has let in.
     pub(in crate::pipeline) platform_caller: Option<&'a PlatformCaller>,
@@ -285,15 +286,24 @@ impl<'a> Run<'a> {
 
     /// The context as far as it is known: the principal is in it only after stage *authenticate*.
     pub(in crate::pipeline) fn new_context(&self) -> Context {
-        let headers = listed(self.headers, &self.tool.context.headers);
-        Context::of(self.pipeline, self.request_id, headers, self.protocol, &self.rounds, self.auth.as_ref())
+        let Route { path, peer } = self.route;
+        let mut request = json!({
+            "id": self.request_id,
+            "method": self.method,
+            "headers": listed(self.headers, &self.tool.context.headers),
+            "protocol": self.protocol,
+            "capabilities": self.rounds.kinds(),
+        });
+        let known = [("path", Some(path).filter(|path| !path.is_empty())), ("peer", peer)];
+        known.into_iter().filter_map(|(name, value)| Some((name, value?))).for_each(|(name, value)| request[name] = value.into());
+        Context::of(self.pipeline, request, self.auth.as_ref())
     }
 
     /// Who calls, until the call's own deadline.
     pub(in crate::pipeline) fn caller(&self) -> Caller<'a> {
-        let Self { method, request_id, headers, platform_caller, protocol, .. } = *self;
+        let Self { method, request_id, route, headers, platform_caller, protocol, .. } = *self;
         let (deadline_ms, cancel) = (Some(self.signal.deadline_ms()), self.signal.cancel());
-        Caller { method, request_id, headers, platform_caller, protocol, deadline_ms, cancel }
+        Caller { method, request_id, route, headers, platform_caller, protocol, deadline_ms, cancel }
     }
 
     /// What tells this caller from others.

@@ -56,6 +56,7 @@ pub(in crate::pipeline) fn begin<'a>(
         work,
         request_id: call.request_id,
         method: call.method,
+        route: call.route,
         headers: call.headers,
         platform_caller: call.platform_caller,
         protocol: call.protocol,

@@ -11,6 +11,9 @@ use crate::output::{CommandError, CommandResult};
 /// The largest file that is changed.
 const MAX_BYTES: u64 = 16 << 20;
 
+/// The most links, one after another, that are followed to it.
+const MAX_LINKS: usize = 40;
+
 /// What became of the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Change {
@@ -29,8 +32,7 @@ pub(super) enum Change {
 /// `merged` fails, which then says what is wrong with the file; the file cannot be read or written,
 /// or somebody else writes it now.
 pub(super) fn merge(file: &Path, merged: impl FnOnce(&str) -> Result<String, String>) -> CommandResult<Change> {
-    // A link stays a link.
-    let real = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    let real = target(file);
     let failed = |error: io::Error| CommandError::Wrong(format!("`{}` cannot be written: {error}", file.display()));
     let before = read(&real)?;
     let text = match &before {
@@ -59,6 +61,16 @@ pub(super) fn merge(file: &Path, merged: impl FnOnce(&str) -> Result<String, Str
         true if before.is_some() => Ok(Change::Changed { backup }),
         true => Ok(Change::Created),
     }
+}
+
+/// The file itself: a link stays a link, also where it leads to a file that does not exist yet.
+fn target(file: &Path) -> PathBuf {
+    let mut target = file.to_owned();
+    for _ in 0..MAX_LINKS {
+        let Ok(next) = fs::read_link(&target) else { break };
+        target = target.parent().unwrap_or(Path::new("")).join(next);
+    }
+    fs::canonicalize(&target).unwrap_or(target)
 }
 
 fn replace(file: &Path, unfinished: &Path, before: Option<&[u8]>, after: &[u8]) -> io::Result<bool> {
@@ -144,7 +156,11 @@ mod tests {
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!((fs::read(&real).unwrap(), fs::metadata(&real).unwrap().permissions().mode() & 0o777), (b"12".into(), 0o640));
         let new = folder.path().join("new.json");
-        merge(&new, |_| Ok("1".into())).unwrap();
+        let (dangling, further) = (folder.path().join("dangling.json"), folder.path().join("further.json"));
+        symlink("further.json", &dangling).unwrap();
+        symlink(&new, &further).unwrap();
+        assert_eq!(merge(&dangling, |_| Ok("1".into())).unwrap(), Change::Created);
+        assert!([dangling, further].iter().all(|link| fs::symlink_metadata(link).unwrap().is_symlink()));
         assert_eq!(fs::metadata(&new).unwrap().permissions().mode() & 0o777, 0o600);
     }
 

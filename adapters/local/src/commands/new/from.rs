@@ -74,7 +74,8 @@ pub(super) fn write(folder: &AppFolder<'_>, database: &str, wanted: &[String], w
         named.iter().filter_map(|(table, name)| TableTools::new(table, name.clone(), &adapter, dialect, name_of)).collect();
     // A table whose name needs no quotes makes the examples easier to read.
     let Some(first) = planned.iter().find(|table| !table.table_name().contains(['"', '`'])).or(planned.first()) else {
-        return Err(CommandError::Wrong("the database of `--from` has no table or view that tools can be made for".to_owned()));
+        let problem = "the database of `--from` has no table or view that tools can be made for; its user finds only what it may read";
+        return Err(CommandError::Wrong(problem.to_owned()));
     };
     let instructions = format!("Data of the database `{adapter}`{}.", if write { "" } else { ", to read" });
     let (name, instructions) = (yaml::word(folder.name), yaml::quoted(&instructions));

@@ -21,7 +21,7 @@ use super::store_warning::{Shared, warn};
 use crate::{
     ErrorKind, Json, Result,
     app::RateLimit,
-    fault::{Fault, FaultResult, Stage},
+    fault::{Fault, FaultResult, RATE_LIMITED, Stage},
     hex,
     pipeline::{
         call::identity::canonical,
@@ -61,7 +61,7 @@ pub(in crate::pipeline) async fn rate(stage: Stage, limit: &RateLimit, owner: &s
     };
     let calls = if limit.max == 1 { "call is" } else { "calls are" };
     let message = format!("Too many calls: at most {} {calls} allowed in {} s.", limit.max, limit.window_s);
-    let mut fault = Fault::new(stage, "RATE_LIMITED", message).later();
+    let mut fault = Fault::new(stage, RATE_LIMITED, message).later();
     fault.retry_after_s = Some(wait_ms.div_ceil(1000).max(1));
     Err(fault.into())
 }

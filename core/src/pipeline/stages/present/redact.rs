@@ -47,20 +47,22 @@ impl<'a> Redactor<'a> {
         Ok(Self { run, key, always })
     }
 
-    /// Redacts one item, what is embedded in it first.
+    /// Redacts one item, what is embedded in it first. Conditions see the item as it was before.
     pub(super) fn item(&self, presenter: &'a Presenter, item: &mut Json) {
+        let redactions: Vec<&Redaction> = presenter.redact.iter().filter(|redaction| self.holds(redaction, item)).collect();
         embedded(&self.run.pipeline.app, &presenter.fields, item, &mut |child, item, _| self.item(child, item));
-        for redaction in presenter.redact.iter().filter(|redaction| self.holds(redaction)) {
+        for redaction in redactions {
             for path in &redaction.paths {
                 self.replace(item, &path.0, &redaction.censor);
             }
         }
     }
 
-    fn holds(&self, redaction: &Redaction) -> bool {
+    fn holds(&self, redaction: &Redaction, item: &Json) -> bool {
         let Some(unless) = redaction.unless.as_ref().filter(|_| !self.always) else { return true };
-        let roots: Vec<(&str, &Json)> = self.run.auth.iter().map(|auth| ("auth", auth)).collect();
-        !unless.holds(&roots, &self.run.pipeline.patterns)
+        let auth = self.run.auth.iter().map(|auth| ("auth", auth));
+        let roots: Vec<(&str, &Json)> = auth.chain([("item", item)]).collect();
+        !self.run.holds(unless, &roots, &self.run.steps_left, "redact", None)
     }
 
     /// Replaces what a path leads to; `false` where the value itself is to vanish.

@@ -15,6 +15,7 @@ export default () => {
     .ui(echarts({ series: [{ type: "pie", data: [{ name: "garden", value: 3 }, { name: "kitchen", value: 1 }] }] }), { width: "third" })
     .ui(echarts({ series: [{ type: "gauge", data: [{ name: "of plan", value: 80 }] }] }), { width: "third" })
     .ui(echarts({ xAxis: {}, yAxis: {}, series: [{ type: "scatter", data: [[1, 2], [3, 4]] }] }), { width: "third" })
+    .ui(echarts({ dataset: { source: [{ part: "roses", sold: "3" }, { part: "pans", sold: 1 }] }, series: [{ type: "pie", encode: { itemName: "part", value: "sold" } }] }))
     .ui(echarts({ series: [{ type: "sankey", data: [] }] }))
     .ui(mermaid("graph LR\n  draft[A draft] -->|pay| paid{Paid?}\n  paid --> sent\n  paid -.-> draft"))
     .ui(markdown("# Heading\n\nSome **bold** text, and <b>no</b> HTML.\n\n- one\n- two\n\n[a link](https://example.com/)"))

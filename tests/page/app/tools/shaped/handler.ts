@@ -1,0 +1,1 @@
+export default ({ inputs }: { inputs: unknown }) => inputs;
