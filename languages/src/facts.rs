@@ -122,8 +122,6 @@ pub struct Facts {
     pub computes_limits: bool,
     /// Whether a write returns the rows that it changed.
     pub returns_rows: bool,
-    /// Whether a column may have a list of its values, which are ordered by their places in it.
-    pub orders_by_place: bool,
     /// Whether whole numbers may have no sign, and one digit more.
     pub has_unsigned_numbers: bool,
     /// Whether a float may be a value that JSON does not have.

@@ -91,7 +91,6 @@ pub const FACTS: Facts = Facts {
     like: "LIKE",
     computes_limits: false,
     returns_rows: false,
-    orders_by_place: true,
     has_unsigned_numbers: true,
     has_nan: false,
     has_times: true,

@@ -89,7 +89,6 @@ pub const FACTS: Facts = Facts {
     like: "ILIKE",
     computes_limits: true,
     returns_rows: true,
-    orders_by_place: false,
     has_unsigned_numbers: false,
     has_nan: true,
     has_times: true,

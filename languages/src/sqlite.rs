@@ -81,7 +81,6 @@ pub const FACTS: Facts = Facts {
     like: "LIKE",
     computes_limits: true,
     returns_rows: true,
-    orders_by_place: false,
     has_unsigned_numbers: false,
     has_nan: false,
     has_times: false,

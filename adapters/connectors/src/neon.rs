@@ -44,13 +44,14 @@ use millrace_core::{
     app::Access,
     headers::Headers,
     ports::{CallRecord, Clock, Command, Connection, Connector, HttpClient, HttpRequest, LocalFuture, Query, Random, RecordedWrite},
-    value::Rows,
+    value::{Rows, Value},
 };
 
 use crate::{
     postgres_text::{
         blame_session, check, is_of_statement,
         lists::{Known, ListForm},
+        types::{ELEMENTS_OF_TYPES, KnownTypes, MAX_ANSWER, MOST_ASKED, UnclearColumns},
     },
     shared::{
         Effect, Execution, ReadOnly, Retry, StatementFailure,
@@ -75,6 +76,7 @@ pub struct Neon {
     random: Rc<dyn Random>,
     retry: Retry,
     lists: Known<Option<Vec<ListForm>>>,
+    types: KnownTypes,
 }
 
 /// What the author wrote.
@@ -98,6 +100,7 @@ impl Neon {
             clock,
             random,
             lists: Known::default(),
+            types: KnownTypes::default(),
         })
     }
 
@@ -194,7 +197,9 @@ impl Neon {
             Written::Transaction(steps) => {
                 let left_ms = query.deadline_ms.saturating_sub(self.clock.now_ms());
                 let replies = self.send(query, steps.batch(before, left_ms)).await.map_err(|refusal| steps.told(refusal))?;
-                Ok(steps.answer(replies, query)?)
+                let mut unclear = UnclearColumns::default();
+                let rows = steps.answer(replies, query, &mut unclear)?;
+                Ok(self.read_arrays(query, &unclear, rows).await?)
             }
         }
     }
@@ -202,7 +207,33 @@ impl Neon {
     /// Sends a batch, for the rows of its last statement.
     async fn batch(&self, query: &Query<'_>, steps: Vec<Step>) -> Result<Rows, Refusal> {
         let last = self.send(query, steps).await?.pop().unwrap_or_default();
-        Ok(reply::rows_of(last, query)?)
+        let mut unclear = UnclearColumns::default();
+        let rows = reply::rows_of(last, query, &mut unclear)?;
+        Ok(self.read_arrays(query, &unclear, rows).await?)
+    }
+
+    /// Makes lists of the texts that are arrays. PostgreSQL is asked about types that are not known
+    /// yet; where it does not answer, what has been written stays so, with texts as they are.
+    ///
+    /// # Errors
+    /// It does not answer, and the statement only read.
+    async fn read_arrays(&self, query: &Query<'_>, unclear: &UnclearColumns, mut rows: Rows) -> Result<Rows, StatementFailure> {
+        if let Some(numbers) = unclear.question(&self.types) {
+            match self.elements_of(numbers, query).await {
+                Ok(answer) => self.types.learn(&answer),
+                Err(refusal) if query.access.reads() => return Err(refusal.failure),
+                Err(_) => {}
+            }
+        }
+        unclear.read(&self.types, &mut rows);
+        Ok(rows)
+    }
+
+    async fn elements_of(&self, numbers: Value, query: &Query<'_>) -> Result<Rows, Refusal> {
+        let own = Query { max_rows: MOST_ASKED, max_bytes: MAX_ANSWER, ..own_query(ELEMENTS_OF_TYPES, query.deadline_ms) };
+        let steps = vec![self.deadline(&own, None)?, Step::own(ELEMENTS_OF_TYPES, &[numbers])];
+        let last = self.send(&own, steps).await?.pop().unwrap_or_default();
+        Ok(reply::rows_of(last, &own, &mut UnclearColumns::default())?)
     }
 
     /// Sends a batch, for the answers of its statements.

@@ -7,6 +7,7 @@
 //! | [`Parameter`] | what a value is to PostgreSQL |
 //! | [`lists`] | what a list is in its place |
 //! | [`Kind`] | what a cell is, by the number of its type |
+//! | [`types`] | arrays of types that only the server knows |
 //! | [`of_statement`] | what an error means |
 //! | [`RECORDS`] | the table of the records of calls |
 
@@ -17,9 +18,10 @@ pub(crate) mod lists;
 mod records;
 mod server_error;
 mod statement;
+pub(crate) mod types;
 
 pub(crate) use bind::{Parameter, type_of};
-pub(crate) use cell::{Kind, Scalar};
+pub(crate) use cell::{Elements, Kind, Scalar};
 pub(crate) use records::RECORDS;
 pub(crate) use server_error::{ServerError, blame_session, is_of_statement, of_login, of_statement};
 pub(crate) use statement::{check, word};

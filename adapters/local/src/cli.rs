@@ -72,9 +72,13 @@ pub(crate) struct New {
     #[arg(long, value_name = "DATABASE")]
     pub(crate) from: Option<String>,
     /// The tables and views to write tools for, with commas between; may be repeated. Without it,
-    /// the first 20
+    /// the first 20, tables before views
     #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "from")]
     pub(crate) tables: Vec<String>,
+    /// Columns that no statement, presenter or description has, as COLUMN or TABLE.COLUMN, with
+    /// commas between; may be repeated
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "from")]
+    pub(crate) hide: Vec<String>,
     /// Write tools that create and update rows, too; without it, the app only reads
     #[arg(long, requires = "from")]
     pub(crate) write: bool,

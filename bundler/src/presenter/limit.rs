@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use millrace_core::app::{Cursor, ItemLimit, Presenter};
+use millrace_core::app::{Cursor, ItemLimit, OnMismatch, Presenter};
 
 use super::redaction::is_redacted;
 use crate::{
@@ -35,7 +35,11 @@ static CURSOR: Record = Record {
     doc: "How to get the items after the last one that is shown.",
     fields: &[
         Field::new("input", Shape::Text, "The input of the tool that takes the value.").required(),
-        Field::new("field", Shape::Text, "The field of the last shown item that is the value.").required(),
+        Field::new(
+            "field",
+            Shape::Text,
+            "The field of the last shown item that is the value. Without it, the value is how many items come before the next ones, as an `OFFSET` takes it.",
+        ),
     ],
 };
 
@@ -51,18 +55,33 @@ pub(super) fn limit(compiler: &mut Compiler<'_>, document: &Document, node: &Nod
     });
     let notice = node.at("notice").map(|notice| compiler.message(document, notice, &PathScope::of_notice()));
     let cursor = node.at("cursor").and_then(|cursor| {
-        let (input, field) = (cursor.text_at("input")?.to_owned(), cursor.text_at("field")?.to_owned());
-        let range = cursor.at("field").map_or(0..0, |node| node.range.clone());
-        usable_cursor(compiler, document, range, &field, of).then_some(Cursor { input, field })
+        let (input, field) = (cursor.text_at("input")?.to_owned(), cursor.at("field"));
+        let range = field.unwrap_or(cursor).range.clone();
+        let field = field.and_then(Node::text).map(str::to_owned);
+        usable_cursor(compiler, document, range, field.as_deref(), of).then_some(Cursor { input, field })
     });
     ItemLimit { max, input, notice, cursor }
 }
 
 /// Whether the items have the field of a cursor, and everyone sees it.
-fn usable_cursor(compiler: &mut Compiler<'_>, document: &Document, range: Range<usize>, field: &str, of: Option<&Presenter>) -> bool {
+fn usable_cursor(
+    compiler: &mut Compiler<'_>,
+    document: &Document,
+    range: Range<usize>,
+    field: Option<&str>,
+    of: Option<&Presenter>,
+) -> bool {
     let Some(presenter) = of else {
         compiler.error(document, range, "a nested list has no cursor", "Use `cursor` in the `limit` of the presenter.");
         return false;
+    };
+    let Some(field) = field else {
+        if presenter.on_mismatch == OnMismatch::DropItem {
+            let message = "a cursor without `field` counts items, and `on_mismatch: drop_item` leaves some out";
+            compiler.error(document, range, message, "Name a field whose values do not come again, such as a key.");
+            return false;
+        }
+        return true;
     };
     let names: Vec<&str> = presenter.fields.iter().map(|field| field.name.as_str()).collect();
     if !names.contains(&field) {

@@ -114,8 +114,9 @@ pub struct ItemLimit {
 pub struct Cursor {
     /// The input that takes it.
     pub input: String,
-    /// The field of the last shown item that is its value.
-    pub field: String,
+    /// The field of the last shown item that is its value; `None`: the value is how many items come
+    /// before the next ones.
+    pub field: Option<String>,
 }
 
 /// One entry of `redact`.

@@ -93,7 +93,6 @@ pub const FACTS: Facts = Facts {
     like: "ILIKE",
     computes_limits: true,
     returns_rows: false,
-    orders_by_place: false,
     has_unsigned_numbers: true,
     has_nan: true,
     has_times: true,

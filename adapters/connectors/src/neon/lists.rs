@@ -15,6 +15,7 @@ use crate::{
         Parameter,
         lists::{FORMS_OF_PREPARED, ListForm, has_lists, placed},
         type_of,
+        types::UnclearColumns,
     },
     shared::StatementFailure,
 };
@@ -87,7 +88,7 @@ impl Neon {
             Err(refusal) => return Err(refusal.failure.before_the_end()),
         };
         replies.pop();
-        let Rows { rows, .. } = reply::rows_of(replies.pop().unwrap_or_default(), &asked)?;
+        let Rows { rows, .. } = reply::rows_of(replies.pop().unwrap_or_default(), &asked, &mut UnclearColumns::default())?;
         let form = |row: Vec<Value>| match row.first() {
             Some(Value::Text(form)) => ListForm::read(form),
             _ => ListForm::Document,

@@ -7,7 +7,7 @@ use millrace_core::{
 };
 
 use crate::{
-    postgres_text::{Kind, Oid, ServerError, of_login, of_statement},
+    postgres_text::{Kind, Oid, ServerError, of_login, of_statement, types::UnclearColumns},
     shared::{ReadOnly, RowSink, StatementFailure, excerpt},
 };
 
@@ -47,11 +47,12 @@ impl From<Refusal> for StatementFailure {
     }
 }
 
-/// The rows of a statement's answer, within the query's limits.
+/// The rows of a statement's answer, within the query's limits, and those of its columns that may
+/// be arrays of types that only the server knows.
 ///
 /// # Errors
 /// There are too many of them, or the answer has another form. The statement has been executed.
-pub(super) fn rows_of(mut reply: Json, query: &Query<'_>) -> Result<Rows, StatementFailure> {
+pub(super) fn rows_of(mut reply: Json, query: &Query<'_>, unclear: &mut UnclearColumns) -> Result<Rows, StatementFailure> {
     let form = || broken("the answer of a statement has another form");
     let mut member = |name: &str| reply.get_mut(name).map(Json::take).unwrap_or_default();
     let (Json::Array(fields), Json::Array(list)) = (member("fields"), member("rows")) else { return Err(form()) };
@@ -67,11 +68,12 @@ pub(super) fn rows_of(mut reply: Json, query: &Query<'_>) -> Result<Rows, Statem
             return Err(broken("a row has another number of cells than there are columns"));
         }
         let (mut values, mut bytes) = (Vec::with_capacity(cells.len()), 0);
-        for ((_, oid), cell) in columns.iter().zip(cells) {
+        for ((at, (_, oid)), cell) in columns.iter().enumerate().zip(cells) {
             values.push(match cell {
                 Json::Null => Value::Null,
                 Json::String(text) => {
                     bytes += text.len();
+                    unclear.look(at, *oid, text.as_bytes());
                     Kind::of(*oid).value(text.as_bytes())
                 }
                 _ => return Err(form()),

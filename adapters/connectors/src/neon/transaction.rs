@@ -27,7 +27,7 @@ use super::{
     step::{Step, timeout_ms},
 };
 use crate::{
-    postgres_text::{is_of_statement, word},
+    postgres_text::{is_of_statement, types::UnclearColumns, word},
     shared::{Execution, StatementFailure},
 };
 
@@ -104,11 +104,12 @@ impl Steps<'_> {
         Refusal { failure: StatementFailure { error: Error { message, ..error }, outcome }, ..refusal }
     }
 
-    /// The result of the steps, of the answers to the batch.
+    /// The result of the steps, of the answers to the batch, and those of its columns that may be
+    /// arrays of types that only the server knows.
     ///
     /// # Errors
     /// There are too many rows, or the answer has another form. The steps have taken effect.
-    pub(super) fn answer(&self, mut replies: Vec<Json>, query: &Query<'_>) -> Result<Rows, StatementFailure> {
+    pub(super) fn answer(&self, mut replies: Vec<Json>, query: &Query<'_>, unclear: &mut UnclearColumns) -> Result<Rows, StatementFailure> {
         // Each second one of the last is a step's.
         let mut replies: Vec<Json> = replies.drain(..).rev().step_by(2).take(self.statements.len()).collect();
         replies.reverse();
@@ -116,15 +117,15 @@ impl Steps<'_> {
         let Some(reply) = self.bound.result.or_else(|| replies.iter().rposition(returns)).and_then(|place| replies.get_mut(place)) else {
             let mut changed = Rows::default();
             for reply in replies {
-                changed.affected = changed.affected.saturating_add(reply::rows_of(reply, query)?.affected);
+                changed.affected = changed.affected.saturating_add(reply::rows_of(reply, query, unclear)?.affected);
             }
             return Ok(changed);
         };
         if !self.writes() {
-            return reply::rows_of(reply.take(), query);
+            return reply::rows_of(reply.take(), query, unclear);
         }
         let query = Query { access: Access::Read, on_too_many: OnTooMany::Error, ..query.clone() };
-        reply::rows_of(reply.take(), &query).map_err(|StatementFailure { mut error, outcome }| {
+        reply::rows_of(reply.take(), &query, unclear).map_err(|StatementFailure { mut error, outcome }| {
             if error.kind == ErrorKind::TooLarge {
                 error.message.push_str("; the transaction took effect");
             }

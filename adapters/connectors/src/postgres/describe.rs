@@ -43,7 +43,8 @@ impl Postgres {
             let names = session.run(&names, &own, left_ms).await?;
             let column = |((name, oid), mut row): ((String, Oid), Vec<Value>)| {
                 let type_name = if let Some(Value::Text(name)) = row.pop() { name } else { String::new() };
-                Column { name, type_name, kind: kind(oid) }
+                let kind = if type_name.ends_with("[]") { ColumnKind::List } else { kind(oid) };
+                Column { name, type_name, kind }
             };
             Ok(columns.into_iter().zip(names.rows).map(column).collect())
         };

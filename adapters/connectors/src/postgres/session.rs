@@ -22,8 +22,11 @@ use super::{
     server_error,
 };
 use crate::{
-    postgres_text::{Kind, Parameter, blame_session, is_of_statement},
-    shared::{FailedEnd, Pooled, ReadOnly, RowSink, Statement, StatementFailure, broken_off},
+    postgres_text::{
+        Kind, Parameter, blame_session, is_of_statement,
+        types::{ELEMENTS_OF_TYPES, KnownTypes, MAX_ANSWER, MOST_ASKED, UnclearColumns},
+    },
+    shared::{FailedEnd, Pooled, ReadOnly, RowSink, Statement, StatementFailure, broken_off, own_query},
 };
 
 /// Room for what surrounds the cells of a row, and for messages that are not rows, in bytes.
@@ -63,6 +66,7 @@ pub(super) struct Session {
     read_only: ReadOnly,
     /// The statement of the last batch got its values, and may have run.
     has_run: bool,
+    types: KnownTypes,
 }
 
 impl Transaction {
@@ -142,8 +146,8 @@ impl<'a> Batch<'a> {
 
 impl Session {
     /// `wire` has just said that it is ready for a query.
-    pub(super) const fn new(wire: Wire) -> Self {
-        Self { wire, usable: true, is_open: false, read_only: ReadOnly::Database, has_run: false }
+    pub(super) fn new(wire: Wire) -> Self {
+        Self { wire, usable: true, is_open: false, read_only: ReadOnly::Database, has_run: false, types: KnownTypes::default() }
     }
 
     /// Notes who says that what is sent from now on must not write.
@@ -178,7 +182,10 @@ impl Session {
             let message = "the statement leaves a transaction open, which was rolled back";
             return Err(StatementFailure::last(Error::new(ErrorKind::Denied, message)));
         }
-        answer.into_rows()
+        let unclear = std::mem::take(&mut answer.unclear);
+        let mut rows = answer.into_rows()?;
+        self.read_arrays(&unclear, &mut rows, query).await?;
+        Ok(rows)
     }
 
     /// The unique names and the types of the columns that a [described](Batch::describing)
@@ -241,7 +248,7 @@ impl Session {
         let (bytes, place) = batch.with_deadline(left_ms).map_err(StatementFailure::last)?;
         let (mut answer, status) = self.exchange(&bytes, place, query).await?;
         answer.blame_settings(batch);
-        self.expect(answer, status, IN_TRANSACTION).await
+        self.expect(answer, status, IN_TRANSACTION, query).await
     }
 
     /// Sends messages that end with `Sync`, for the answer of the command at `place`. Then a
@@ -251,21 +258,57 @@ impl Session {
     /// As [`run`](Self::run).
     pub(super) async fn step(&mut self, bytes: &[u8], place: usize, query: &Query<'_>, expected: u8) -> Result<Rows, StatementFailure> {
         let (answer, status) = self.exchange(bytes, place, query).await?;
-        self.expect(answer, status, expected).await
+        self.expect(answer, status, expected, query).await
     }
 
-    async fn expect(&mut self, answer: BatchReply<'_>, status: u8, expected: u8) -> Result<Rows, StatementFailure> {
+    async fn expect(&mut self, mut answer: BatchReply<'_>, status: u8, expected: u8, query: &Query<'_>) -> Result<Rows, StatementFailure> {
+        let unclear = std::mem::take(&mut answer.unclear);
         let rows = answer.into_rows();
         if status != IDLE && (rows.is_err() || status != expected) {
             self.roll_back().await?;
         }
-        let rows = rows?;
+        let mut rows = rows?;
         if status != expected {
             return Err(StatementFailure::last(Error::new(ErrorKind::Denied, "the statement ends the transaction that it runs in")));
         }
         self.usable = status == IDLE;
         self.is_open = status == IN_TRANSACTION;
+        self.read_arrays(&unclear, &mut rows, query).await?;
         Ok(rows)
+    }
+
+    /// Makes lists of the texts that are arrays. The server is asked about types that are not known
+    /// yet; where it does not answer, what has been written stays so, with texts as they are.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), where nothing has been written for good.
+    async fn read_arrays(&mut self, unclear: &UnclearColumns, rows: &mut Rows, query: &Query<'_>) -> Result<(), StatementFailure> {
+        if let Some(numbers) = unclear.question(&self.types) {
+            let is_done = !self.is_open && !query.access.reads();
+            match self.ask(ELEMENTS_OF_TYPES, numbers, query).await {
+                Ok(answer) => self.types.learn(&answer),
+                Err(_) if is_done => {}
+                Err(failure) => return Err(failure),
+            }
+        }
+        unclear.read(&self.types, rows);
+        Ok(())
+    }
+
+    /// Asks a question of the driver's own, in the transaction that is open, or in none; where it
+    /// fails, the transaction is rolled back.
+    async fn ask(&mut self, text: &'static str, value: Value, query: &Query<'_>) -> Result<Rows, StatementFailure> {
+        let own = Query { max_rows: MOST_ASKED, max_bytes: MAX_ANSWER, ..own_query(text, query.deadline_ms) };
+        let batch = Batch::of(text, &[value], Transaction::Implied, &own).map_err(StatementFailure::last)?;
+        let is_open = self.is_open;
+        let (answer, _) = self.exchange(&batch.statement, 0, &own).await?;
+        let rows = answer.into_rows();
+        if rows.is_err() && is_open {
+            self.roll_back().await?;
+        } else {
+            (self.usable, self.is_open) = (!is_open, is_open);
+        }
+        rows
     }
 
     /// Sends messages that end with a `COMMIT` in this place, and `Sync`.
@@ -276,7 +319,7 @@ impl Session {
     pub(super) async fn end(&mut self, bytes: &[u8], commit: usize, query: &Query<'_>) -> Result<(), FailedEnd> {
         let (answer, status) = self.exchange(bytes, commit, query).await.map_err(|failure| FailedEnd { place: commit, failure })?;
         let place = answer.done.min(commit);
-        self.expect(answer, status, IDLE).await.map(drop).map_err(|failure| FailedEnd { place, failure })
+        self.expect(answer, status, IDLE, query).await.map(drop).map_err(|failure| FailedEnd { place, failure })
     }
 
     /// Rolls back the transaction, where one is open.
@@ -377,20 +420,30 @@ struct BatchReply<'q> {
     affected: u64,
     is_empty: bool,
     failure: Option<StatementFailure>,
+    unclear: UnclearColumns,
 }
 
 struct Column {
     name: String,
-    #[cfg(feature = "describe")]
     oid: crate::postgres_text::Oid,
     kind: Kind,
 }
 
 impl<'q> BatchReply<'q> {
     /// Nothing yet, of a batch whose statement has this place.
-    const fn of(place: usize, query: &'q Query<'q>) -> Self {
-        let sink = RowSink::of(query);
-        Self { place, bound: 0, done: 0, parameters: Vec::new(), columns: None, sink, affected: 0, is_empty: false, failure: None }
+    fn of(place: usize, query: &'q Query<'q>) -> Self {
+        Self {
+            place,
+            bound: 0,
+            done: 0,
+            parameters: Vec::new(),
+            columns: None,
+            sink: RowSink::of(query),
+            affected: 0,
+            is_empty: false,
+            failure: None,
+            unclear: UnclearColumns::default(),
+        }
     }
 
     /// Says that it was the settings of the session, and not the statement, that the server
@@ -448,11 +501,16 @@ impl<'q> BatchReply<'q> {
             return Err(StatementFailure::unknown(unknown("a row has another number of cells than there are columns")));
         }
         if self.sink.admits(cells.iter().flatten().map(Range::len).sum()) {
-            let cell = |(column, range): (&Column, Option<Range<usize>>)| match range {
-                Some(range) => column.kind.value(body.buffer().get(range).unwrap_or_default()),
+            let unclear = &mut self.unclear;
+            let cell = |(at, (column, range)): (usize, (&Column, Option<Range<usize>>))| match range {
+                Some(range) => {
+                    let bytes = body.buffer().get(range).unwrap_or_default();
+                    unclear.look(at, column.oid, bytes);
+                    column.kind.value(bytes)
+                }
                 None => Value::Null,
             };
-            self.sink.push(columns.iter().zip(cells).map(cell).collect());
+            self.sink.push(columns.iter().zip(cells).enumerate().map(cell).collect());
         }
         // The rest is not waited for: the connection is closed, and the server notices when it
         // sends the next rows. The end of what may have written must be seen: closed before it, a
@@ -483,12 +541,7 @@ fn columns(body: &RowDescriptionBody) -> Result<Vec<Column>, Error> {
         .fields()
         .map(|field| {
             let (name, oid) = (field.name().to_owned(), field.type_oid());
-            Ok(Column {
-                name,
-                #[cfg(feature = "describe")]
-                oid,
-                kind: Kind::of(oid),
-            })
+            Ok(Column { name, oid, kind: Kind::of(oid) })
         })
         .collect();
     columns.map_err(|error| unknown(&error.to_string()))

@@ -36,18 +36,19 @@ pub(crate) fn write(elements: &[Value], sign: char) -> String {
     text
 }
 
-/// Reads an array; `None` for anything else. `element` makes a value of an element's text.
-pub(crate) fn read(text: &str, element: &dyn Fn(&str) -> Value) -> Option<Value> {
+/// Reads an array with this sign between elements; `None` for anything else. `element` makes a value
+/// of an element's text.
+pub(crate) fn read(text: &str, sign: char, element: &dyn Fn(&str) -> Value) -> Option<Value> {
     let text = match text.split_once("]={") {
         Some((bounds, _)) if bounds.starts_with('[') => text.split_once('=')?.1,
         _ => text,
     };
     let mut rest = text;
-    let array = list(&mut rest, element, 0)?;
+    let array = list(&mut rest, sign, element, 0)?;
     rest.is_empty().then_some(array)
 }
 
-fn list(rest: &mut &str, element: &dyn Fn(&str) -> Value, depth: usize) -> Option<Value> {
+fn list(rest: &mut &str, sign: char, element: &dyn Fn(&str) -> Value, depth: usize) -> Option<Value> {
     *rest = rest.strip_prefix('{')?;
     let mut elements = Vec::new();
     if let Some(after) = rest.strip_prefix('}') {
@@ -59,10 +60,10 @@ fn list(rest: &mut &str, element: &dyn Fn(&str) -> Value, depth: usize) -> Optio
     }
     loop {
         elements.push(match rest.chars().next()? {
-            '{' => list(rest, element, depth + 1)?,
+            '{' => list(rest, sign, element, depth + 1)?,
             '"' => element(&quoted(rest)?),
             _ => {
-                let end = rest.find([',', '}'])?;
+                let end = rest.find([sign, '}'])?;
                 let (bare, after) = rest.split_at(end);
                 *rest = after;
                 if bare == "NULL" { Value::Null } else { element(bare) }
@@ -71,8 +72,8 @@ fn list(rest: &mut &str, element: &dyn Fn(&str) -> Value, depth: usize) -> Optio
         let end = rest.chars().next()?;
         *rest = rest.get(1..)?;
         match end {
-            ',' => {}
             '}' => return Some(Value::Array(elements)),
+            end if end == sign => {}
             _ => return None,
         }
     }
@@ -107,7 +108,7 @@ mod tests {
         let awkward = ["", "NULL", "null", "a b", "{}", "\"", "\\", "o'neil", ",", "\\\"", "zażółć 🙂", "\n\t", "[0:1]={x}"].map(text);
         for elements in [Vec::new(), awkward.to_vec(), vec![Value::Array(awkward.to_vec()), Value::Array(awkward.to_vec())]] {
             let written = write(&elements, ',');
-            assert_eq!(read(&written, &text), Some(Value::Array(elements)), "{written}");
+            assert_eq!(read(&written, ',', &text), Some(Value::Array(elements)), "{written}");
         }
         assert_eq!(write(&[Value::I64(1), Value::Null, Value::Bool(true)], ','), r#"{"1",NULL,"t"}"#);
     }
@@ -115,12 +116,13 @@ mod tests {
     #[test]
     fn forms_of_the_server() {
         let list = |texts: &[&str]| Value::Array(texts.iter().map(|element| text(element)).collect());
-        assert_eq!(read("{1,2}", &text), Some(list(&["1", "2"])));
-        assert_eq!(read("[0:1]={1,2}", &text), Some(list(&["1", "2"])));
-        assert_eq!(read("[1:1][-2:-1]={{a,\"b,}\"}}", &text), Some(Value::Array(vec![list(&["a", "b,}"])])));
-        assert_eq!(read("{NULL,\"NULL\"}", &text), Some(Value::Array(vec![Value::Null, text("NULL")])));
+        assert_eq!(read("{1,2}", ',', &text), Some(list(&["1", "2"])));
+        assert_eq!(read("[0:1]={1,2}", ',', &text), Some(list(&["1", "2"])));
+        assert_eq!(read("[1:1][-2:-1]={{a,\"b,}\"}}", ',', &text), Some(Value::Array(vec![list(&["a", "b,}"])])));
+        assert_eq!(read("{NULL,\"NULL\"}", ',', &text), Some(Value::Array(vec![Value::Null, text("NULL")])));
+        assert_eq!(read("{(1,1),(0,0);(2,2),(0,0)}", ';', &text), Some(list(&["(1,1),(0,0)", "(2,2),(0,0)"])));
         for wrong in ["", "1", "{", "{1", "{1}x", "{\"a}", "{1,}{", "{{1}", "{{{{{{{{1}}}}}}}}", "\u{e9}{1}"] {
-            assert_eq!(read(wrong, &text), None, "{wrong}");
+            assert_eq!(read(wrong, ',', &text), None, "{wrong}");
         }
     }
 }

@@ -11,7 +11,7 @@
 //! | `timestamptz` | `Timestamp` as RFC 3339 has it: `2026-01-02T03:04:05.123456Z` |
 //! | `timestamp` | `Timestamp`: `2026-01-02T03:04:05.123456` |
 //! | `date`, `time`, `timetz` | `Timestamp`, as PostgreSQL writes it |
-//! | arrays of these, of texts and of `uuid` | `Array` |
+//! | arrays of any of these | `Array`; `types` says how the server's own types are known |
 //! | every other | `Text`, as PostgreSQL writes it |
 //!
 //! A date before Christ, an infinite one, and what is not as expected stay as PostgreSQL wrote
@@ -25,7 +25,15 @@ use millrace_core::{hex, value::Value};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     One(Scalar),
-    Array(Scalar),
+    Array(Elements),
+}
+
+/// What an array is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Elements {
+    pub(crate) scalar: Scalar,
+    /// The sign between two of them.
+    pub(crate) sign: char,
 }
 
 /// What is made of one value's text.
@@ -43,6 +51,10 @@ pub(crate) enum Scalar {
 }
 
 impl Kind {
+    const fn array(scalar: Scalar) -> Self {
+        Self::Array(Elements { scalar, sign: ',' })
+    }
+
     /// The numbers are those of `pg_type.dat`, which never change.
     pub(crate) const fn of(oid: Oid) -> Self {
         match oid {
@@ -54,16 +66,16 @@ impl Kind {
             114 | 3802 => Self::One(Scalar::Json),
             1114 | 1184 => Self::One(Scalar::DateTime),
             1082 | 1083 | 1266 => Self::One(Scalar::Time),
-            1000 => Self::Array(Scalar::Bool),
-            1005 | 1007 | 1016 | 1028 => Self::Array(Scalar::Integer),
-            1021 | 1022 => Self::Array(Scalar::Float),
-            1231 => Self::Array(Scalar::Decimal),
-            1001 => Self::Array(Scalar::Bytes),
-            199 | 3807 => Self::Array(Scalar::Json),
-            1115 | 1185 => Self::Array(Scalar::DateTime),
-            1182 | 1183 | 1270 => Self::Array(Scalar::Time),
+            1000 => Self::array(Scalar::Bool),
+            1005 | 1007 | 1016 | 1028 => Self::array(Scalar::Integer),
+            1021 | 1022 => Self::array(Scalar::Float),
+            1231 => Self::array(Scalar::Decimal),
+            1001 => Self::array(Scalar::Bytes),
+            199 | 3807 => Self::array(Scalar::Json),
+            1115 | 1185 => Self::array(Scalar::DateTime),
+            1182 | 1183 | 1270 => Self::array(Scalar::Time),
             // char, name, text, character, character varying, interval, uuid, inet, cidr
-            1002 | 1003 | 1009 | 1014 | 1015 | 1187 | 2951 | 1041 | 651 => Self::Array(Scalar::Text),
+            1002 | 1003 | 1009 | 1014 | 1015 | 1187 | 2951 | 1041 | 651 => Self::array(Scalar::Text),
             _ => Self::One(Scalar::Text),
         }
     }
@@ -83,7 +95,7 @@ impl Kind {
             "char" | "name" | "text" | "bpchar" | "varchar" | "interval" | "uuid" | "inet" | "cidr" => Scalar::Text,
             _ => return Self::One(Scalar::Text),
         };
-        if name.starts_with('_') { Self::Array(element) } else { Self::One(element) }
+        if name.starts_with('_') { Self::array(element) } else { Self::One(element) }
     }
 
     /// The value of a cell. The server converts to UTF-8 or fails; what is none all the same comes
@@ -92,7 +104,9 @@ impl Kind {
         let Ok(text) = str::from_utf8(bytes) else { return Value::Bytes(bytes.to_vec()) };
         match self {
             Self::One(scalar) => scalar.value(text),
-            Self::Array(scalar) => array::read(text, &|element| scalar.value(element)).unwrap_or_else(|| Value::Text(text.to_owned())),
+            Self::Array(Elements { scalar, sign }) => {
+                array::read(text, sign, &|element| scalar.value(element)).unwrap_or_else(|| Value::Text(text.to_owned()))
+            }
         }
     }
 }

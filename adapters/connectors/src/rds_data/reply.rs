@@ -14,7 +14,7 @@ use millrace_core::{
 };
 
 use crate::{
-    postgres_text::{Kind, Scalar},
+    postgres_text::{Elements, Kind, Scalar},
     shared::{RowSink, StatementFailure},
 };
 
@@ -55,7 +55,7 @@ impl Column {
             }
             "arrayValue" => {
                 let scalar = match self.kind {
-                    Kind::Array(scalar) => scalar,
+                    Kind::Array(Elements { scalar, .. }) => scalar,
                     Kind::One(_) => Scalar::Text,
                 };
                 let array = self.array(content, scalar, 0)?;

@@ -15,7 +15,7 @@ use folder::AppFolder;
 pub(super) fn run(arguments: &New) -> CommandResult {
     let folder = AppFolder::new(&arguments.name)?;
     let project = match &arguments.from {
-        Some(database) => from::write(&folder, database, &arguments.tables, arguments.write)?,
+        Some(database) => from::write(&folder, database, arguments)?,
         None => sample::write(&folder)?,
     };
     project.write(&folder)?;

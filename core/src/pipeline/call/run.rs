@@ -96,6 +96,8 @@ pub(in crate::pipeline) struct Run<'a> {
     /// How many rows were read where the database has more of them, and the tool has the rest left
     /// out.
     pub(in crate::pipeline) truncated: Cell<Option<usize>>,
+    /// How many items the caller passes over, by the input of a cursor.
+    pub(in crate::pipeline) passed: Cell<u64>,
     /// How many HTTP requests that may have changed something the call's scripts have sent.
     pub(in crate::pipeline) unsafe_requests: Cell<u32>,
     /// How many times the call's scripts have used `ctx.cache`, and how many bytes they have put

@@ -449,8 +449,10 @@ fn present(app: &App, tool: &Tool, details: &mut Vec<String>) -> String {
     details.extend(items.iter().map(|key| format!("a list in the member `{key}` is the result")));
     if let Some(limit) = limit {
         details.push(format!("shows at most {}", count(limit.max as usize, "item")));
-        details
-            .extend(limit.cursor.iter().map(|cursor| format!("tells the next value of `{}`: the last `{}`", cursor.input, cursor.field)));
+        details.extend(limit.cursor.iter().map(|cursor| {
+            let value = cursor.field.as_ref().map_or_else(|| "how many came before".to_owned(), |field| format!("the last `{field}`"));
+            format!("tells the next value of `{}`: {value}", cursor.input)
+        }));
     }
     let unknown = match unknown {
         UnknownFields::Strip => "removes any other",

@@ -74,6 +74,7 @@ pub(in crate::pipeline) fn begin<'a>(
         once: None,
         replayed: Cell::new(false),
         truncated: Cell::new(None),
+        passed: Cell::new(0),
         unsafe_requests: Cell::new(0),
         cache_uses: Cell::new((0, 0)),
         asks_who_calls: Cell::new(false),

@@ -13,13 +13,15 @@ use super::{
     project::{Example, Project},
 };
 use crate::{
-    app::count,
-    output::{CommandError, CommandResult, note, print},
+    cli::New,
+    output::{CommandError, CommandResult, note},
 };
 
+mod choice;
 mod mysql;
 pub(in crate::commands) mod names;
 mod postgres;
+mod prepared;
 mod reader;
 mod schema;
 mod source;
@@ -28,21 +30,28 @@ mod table_tools;
 pub(in crate::commands) mod yaml;
 
 use reader::Reader;
-use schema::Table;
+use schema::{Reference, Table};
 use source::{Source, VARIABLE};
-use table_tools::TableTools;
-
-/// How many tables get tools where nobody chose: a model reads the list of all tools.
-const MOST_TABLES: usize = 20;
+use table_tools::{Referred, TableTools};
 
 /// A table, and the number by which PostgreSQL's catalogue knows it.
 type NumberedTable = (Table, i64);
+
+/// What whoever runs the command wants.
+struct Wish {
+    /// The tables to write tools for; none: the first.
+    tables: Vec<String>,
+    /// The columns to leave out.
+    hidden: Vec<String>,
+}
 
 /// A schema, as far as tools are made from it.
 struct Found {
     tables: Vec<Table>,
     /// The tables and views that nobody chose.
     others: Vec<String>,
+    /// Whether the command chose, and not whoever runs it.
+    is_choice: bool,
     /// Those that could not be read, and why.
     unreadable: Vec<(String, String)>,
 }
@@ -52,58 +61,66 @@ struct Found {
 /// # Errors
 /// The database cannot be read, or a file cannot be written. Nothing is written before the database
 /// was read.
-pub(super) fn write(folder: &AppFolder<'_>, database: &str, wanted: &[String], write: bool) -> CommandResult<Project> {
+pub(super) fn write(folder: &AppFolder<'_>, database: &str, arguments: &New) -> CommandResult<Project> {
     let source = Source::parse(database, folder.path)?;
-    let wanted: Vec<String> = wanted.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
+    let wish = Wish { tables: trimmed(&arguments.tables), hidden: trimmed(&arguments.hide) };
     let (connector, file, address) = (source.connector.name, source.file.clone(), source.address.clone());
     let Some(dialect) = source.connector.language.dialect() else {
         return Err(unread(connector));
     };
     let adapter = names::of_tools(&source.name, &[]);
     let adapter = if names::of_tools("", &[]) == adapter { "main".to_owned() } else { adapter };
-    let found = isolate::run(move || read(source, dialect, wanted)).map_err(CommandError::wrong)??;
+    let found = isolate::run(move || read(source, dialect, wish)).map_err(CommandError::wrong)??;
     let named = name_all(&found.tables);
-    let name_of = |schema: Option<&str>, name: &str| {
+    let referred = |reference: &Reference| {
         let is_it = |table: &Table| {
-            table.schema.as_deref() == schema
-                && (table.name == name || (dialect.facts().ignores_capitals && table.name.eq_ignore_ascii_case(name)))
+            table.schema == reference.schema
+                && (table.name == reference.table
+                    || (dialect.facts().ignores_capitals && table.name.eq_ignore_ascii_case(&reference.table)))
         };
-        named.iter().find(|(table, _)| is_it(table)).map(|(_, name)| names::in_words(name))
+        let (table, name) = named.iter().find(|(table, _)| is_it(table))?;
+        let key = if let [only] = table.key.as_slice() { table.columns.get(*only).map(|column| column.name.clone()) } else { None };
+        let is_shown = |name: &String| {
+            let is_there = table.columns.iter().any(|column| column.name == *name);
+            is_there && !names::is_secret(name) && names::of_field(name, &[]) == *name
+        };
+        Some(Referred { tools: name.clone(), column: reference.to.clone().or(key).filter(is_shown) })
     };
     let planned: Vec<TableTools<'_>> =
-        named.iter().filter_map(|(table, name)| TableTools::new(table, name.clone(), &adapter, dialect, name_of)).collect();
-    // A table whose name needs no quotes makes the examples easier to read.
-    let Some(first) = planned.iter().find(|table| !table.table_name().contains(['"', '`'])).or(planned.first()) else {
+        named.iter().filter_map(|(table, name)| TableTools::new(table, name.clone(), &adapter, dialect, referred)).collect();
+    if planned.is_empty() {
         let problem = "the database of `--from` has no table or view that tools can be made for; its user finds only what it may read";
         return Err(CommandError::Wrong(problem.to_owned()));
-    };
+    }
+    let write = arguments.write;
     let instructions = format!("Data of the database `{adapter}`{}.", if write { "" } else { ", to read" });
     let (name, instructions) = (yaml::word(folder.name), yaml::quoted(&instructions));
     folder.write("millrace.yaml", &format!("name: {name}\nversion: 0.1.0\ninstructions: {instructions}\n"))?;
     folder.write(&format!("app/adapters/{adapter}.yaml"), &adapter_file(connector, file.as_deref(), write))?;
     if file.is_none() {
-        folder.write_private(".env", &env_file(&address)?)?;
-        if std::env::var_os(VARIABLE).is_some() {
-            note(format_args!("note: the variable `{VARIABLE}` is set here; commands take it before the one in `.env`"));
-        }
-        folder.write(".env.example", &format!("# Copy this to `.env`, which git ignores.\n{VARIABLE}={}\n", example_address(connector)))?;
+        write_address(folder, connector, &address)?;
     }
-    let mut report = Vec::new();
-    let mut tools = 0;
-    for table in &planned {
-        folder.write(&format!("app/presenters/{}.yaml", table.name), &table.presenter())?;
-        let files = table.files(write);
-        tools += files.len();
-        let verbs: Vec<&str> = files.iter().map(|file| file.verb).collect();
-        let why = table.why_not_created().filter(|_| write).map(|why| format!(" (no create: {why})")).unwrap_or_default();
-        report.push(format!("  {}: {}{why}", table.name, verbs.join(", ")));
-        for file in files {
-            folder.write(&format!("app/tools/{}/{}/config.yaml", table.name, file.verb), &file.text)?;
-        }
-    }
-    print(format_args!("wrote {} for {}:\n{}", count(tools, "tool"), count(planned.len(), "table"), report.join("\n")))?;
-    tell_what_is_missing(&found, write)?;
+    let written = prepared::write(folder, &planned, write, &address)?;
+    // A table whose name needs no quotes makes the examples easier to read.
+    let Some(first) = written.iter().find(|table| !table.table_name().contains(['"', '`'])).or(written.first()) else {
+        return Err(CommandError::Wrong("the database takes no statement that was made for its tables".to_owned()));
+    };
+    choice::tell(&found, &written, write)?;
     Ok(project(first, &adapter, dialect, file.as_deref(), write))
+}
+
+/// Names of an option, without what is around them.
+fn trimmed(names: &[String]) -> Vec<String> {
+    names.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+}
+
+/// Writes the address of a server where the app and its author find it.
+fn write_address(folder: &AppFolder<'_>, connector: &str, address: &Secret<String>) -> CommandResult {
+    folder.write_private(".env", &env_file(address)?)?;
+    if std::env::var_os(VARIABLE).is_some() {
+        note(format_args!("note: the variable `{VARIABLE}` is set here; commands take it before the one in `.env`"));
+    }
+    folder.write(".env.example", &format!("# Copy this to `.env`, which git ignores.\n{VARIABLE}={}\n", example_address(connector)))
 }
 
 /// The names of the tables' tools, in the order of the tables. A table that has such a name itself
@@ -128,7 +145,7 @@ fn unread(connector: &str) -> CommandError {
 }
 
 /// Reads the schema of the tables that were chosen.
-async fn read(source: Source, dialect: Dialect, wanted: Vec<String>) -> CommandResult<Found> {
+async fn read(source: Source, dialect: Dialect, Wish { tables: wanted, hidden }: Wish) -> CommandResult<Found> {
     let reader = Reader::open(&source)?;
     let all: Vec<NumberedTable> = match dialect {
         Dialect::Sqlite => sqlite::names(&reader).await?.into_iter().map(|table| (table, 0)).collect(),
@@ -136,8 +153,9 @@ async fn read(source: Source, dialect: Dialect, wanted: Vec<String>) -> CommandR
         Dialect::MySql => mysql::names(&reader).await?.into_iter().map(|table| (table, 0)).collect(),
         _ => return Err(unread(source.connector.name)),
     };
-    let (chosen, others) = choose(all, &wanted)?;
-    let mut found = Found { tables: Vec::new(), others, unreadable: Vec::new() };
+    let (chosen, others) = choice::choose(all, &wanted)?;
+    let mut found = Found { tables: Vec::new(), others, is_choice: wanted.is_empty(), unreadable: Vec::new() };
+    let mut known = Vec::new();
     for (mut table, oid) in chosen {
         if !names::can_be_written(&table.name) || !table.schema.as_deref().is_none_or(names::can_be_written) {
             found.unreadable.push((table.shown(), "a statement cannot have its name".to_owned()));
@@ -149,6 +167,7 @@ async fn read(source: Source, dialect: Dialect, wanted: Vec<String>) -> CommandR
             Dialect::MySql => mysql::fill(&reader, &mut table).await,
             _ => Err(unread(source.connector.name)),
         };
+        known.append(&mut table.hide(&hidden));
         match filled {
             Ok(()) if table.columns.is_empty() => found.unreadable.push((table.shown(), "it has no columns that can be read".to_owned())),
             Ok(()) => found.tables.push(table),
@@ -162,53 +181,11 @@ async fn read(source: Source, dialect: Dialect, wanted: Vec<String>) -> CommandR
     {
         return Err(CommandError::Wrong(format!("the table {} cannot be read: {why}", yaml::in_comment(table))));
     }
+    if let Some(unknown) = hidden.iter().find(|name| !known.contains(name)) {
+        let message = format!("`--hide` names `{unknown}`, and no table that tools are written for has such a column");
+        return Err(CommandError::Usage(format!("{message}; write `COLUMN` or `TABLE.COLUMN`")));
+    }
     Ok(found)
-}
-
-/// The tables that were asked for, or the first; and the names of the others.
-fn choose(all: Vec<NumberedTable>, wanted: &[String]) -> CommandResult<(Vec<NumberedTable>, Vec<String>)> {
-    if wanted.is_empty() {
-        // Those outside of the search path are chosen by name only.
-        let (own, far): (Vec<_>, Vec<_>) = all.into_iter().partition(|(table, _)| table.schema.is_none());
-        let mut own = own.into_iter();
-        let chosen = own.by_ref().take(MOST_TABLES).collect();
-        return Ok((chosen, own.chain(far).map(|(table, _)| table.shown()).collect()));
-    }
-    let mut places = Vec::new();
-    for name in wanted {
-        let exact = all.iter().position(|(table, _)| table.shown() == *name);
-        let mut similar = all.iter().enumerate().filter(|(_, (table, _))| table.shown().eq_ignore_ascii_case(name)).map(|(at, _)| at);
-        let place = exact.or_else(|| similar.next().filter(|_| similar.next().is_none())).ok_or_else(|| {
-            let names: Vec<String> = all.iter().take(MOST_TABLES).map(|(table, _)| yaml::in_comment(&table.shown())).collect();
-            let more = if all.len() > MOST_TABLES { ", …" } else { "" };
-            CommandError::Usage(format!("the database has no table or view `{name}`; it has: {}{more}", names.join(", ")))
-        })?;
-        if !places.contains(&place) {
-            places.push(place);
-        }
-    }
-    let mut all: Vec<Option<NumberedTable>> = all.into_iter().map(Some).collect();
-    let chosen = places.into_iter().filter_map(|place| all.get_mut(place)?.take()).collect();
-    Ok((chosen, all.into_iter().flatten().map(|(table, _)| table.shown()).collect()))
-}
-
-fn tell_what_is_missing(found: &Found, write: bool) -> CommandResult {
-    for (table, why) in &found.unreadable {
-        print(format_args!("left out {}: {why}", yaml::in_comment(table)))?;
-    }
-    if !found.others.is_empty() {
-        let names: Vec<String> = found.others.iter().take(MOST_TABLES).map(|name| yaml::in_comment(name)).collect();
-        let more = if found.others.len() > MOST_TABLES { ", …" } else { "" };
-        print(format_args!(
-            "left out {}: {}{more}; choose with `--tables NAME,NAME`",
-            count(found.others.len(), "other table"),
-            names.join(", ")
-        ))?;
-    }
-    if !write {
-        print("the tools only read; with `--write` there are tools that create and update rows, too")?;
-    }
-    Ok(())
 }
 
 fn adapter_file(connector: &str, file: Option<&str>, write: bool) -> String {

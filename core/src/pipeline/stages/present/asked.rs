@@ -51,6 +51,8 @@ pub(in crate::pipeline) fn asked(run: &Run<'_>, inputs: &mut Json) -> Asked {
     }
     let limit = presenter.limit.as_ref().and_then(|limit| inputs.get(limit.input.as_ref()?)?.as_u64());
     asked.limit = limit.and_then(|limit| u32::try_from(limit).ok());
+    let cursor = presenter.limit.as_ref().and_then(|limit| limit.cursor.as_ref()).filter(|cursor| cursor.field.is_none());
+    run.passed.set(cursor.and_then(|cursor| inputs.get(&cursor.input)?.as_u64()).unwrap_or(0));
     asked
 }
 

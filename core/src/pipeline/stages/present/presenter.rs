@@ -166,7 +166,13 @@ pub(in crate::pipeline) fn limited(
     total: usize,
 ) -> Option<ContentBlock> {
     let limit = asked::presenter(run)?.limit.as_ref()?;
-    let next = limit.cursor.as_ref().and_then(|cursor| Some((cursor, tell::cursor_value(last?, &cursor.field)?)));
+    let next = limit.cursor.as_ref().and_then(|cursor| {
+        let value = match &cursor.field {
+            Some(field) => tell::cursor_value(last?, field)?,
+            None => run.passed.get().saturating_add(shown as u64).into(),
+        };
+        Some((cursor, value))
+    });
     content.meta.shift_remove(CURSOR_META);
     if let Some((cursor, value)) = &next {
         content.meta.insert(CURSOR_META.into(), json!({ cursor.input.as_str(): value }));

@@ -23,7 +23,7 @@ const COLUMNS: &str = "SELECT TABLE_NAME, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, I
     WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION";
 const KEY: &str = "SELECT TABLE_NAME, COLUMN_NAME, SUB_PART FROM information_schema.STATISTICS \
     WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND INDEX_NAME = 'PRIMARY' ORDER BY SEQ_IN_INDEX";
-const REFERENCES: &str = "SELECT TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_NAME FROM information_schema.KEY_COLUMN_USAGE \
+const REFERENCES: &str = "SELECT TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME FROM information_schema.KEY_COLUMN_USAGE \
     WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND REFERENCED_TABLE_SCHEMA = DATABASE() ORDER BY CONSTRAINT_NAME, ORDINAL_POSITION";
 /// MariaDB's `JSON` is a `LONGTEXT` with a check of this form.
 const DOCUMENTS: &str = "SELECT TABLE_NAME, CONSTRAINT_NAME FROM information_schema.CHECK_CONSTRAINTS \
@@ -39,7 +39,7 @@ pub(super) async fn names(reader: &Reader) -> CommandResult<Vec<Table>> {
         let is_view = row.is(1);
         // The comment of a view is `VIEW`.
         let comment = said(row.text(2)).filter(|_| !is_view);
-        Some(Table { name: row.text(0)?, comment, is_writable: !is_view, ..Table::default() })
+        Some(Table { name: row.text(0)?, comment, is_writable: !is_view, rank: if is_view { 2 } else { 0 }, ..Table::default() })
     };
     Ok(rows.iter().filter_map(table).collect())
 }
@@ -72,7 +72,7 @@ pub(super) async fn fill(reader: &Reader, table: &mut Table) -> CommandResult {
         // A key of several columns is not one value of a tool.
         let is_alone = rows.iter().filter(|other| other.text(1) == row.text(1)).count() == 1;
         if let (Some(column), Some(other), true) = (place(row.text(2)), row.text(3), is_alone) {
-            references.push(Reference { column, schema: None, table: other });
+            references.push(Reference { column, schema: None, table: other, to: row.text(4) });
         }
     }
     (table.key, table.references) = (key, references);
@@ -114,10 +114,16 @@ fn column(row: &Row, name: String, is_mariadb: bool, is_document: bool) -> Colum
 
 /// What a default fills in. MySQL shows a literal as its bare text, and MariaDB as an expression.
 fn filled(default: &str, kind: Kind, is_expression: bool) -> Filled {
+    if let Some(bits) = default.strip_prefix("b'").and_then(|rest| rest.strip_suffix('\''))
+        && let Ok(number) = u64::from_str_radix(bits, 2)
+    {
+        return filled_by(&number.to_string(), kind);
+    }
     match is_expression {
         // How a server writes a backslash within a literal depends on a mode of the session.
         true if default.contains('\\') => Filled::ByDefault,
         true => filled_by(default, kind),
+        false if default.to_ascii_uppercase().starts_with("CURRENT_TIMESTAMP") => Filled::ByDefault,
         false => filled_by(&format!("'{}'", default.replace('\'', "''")), kind),
     }
 }
@@ -133,11 +139,11 @@ fn kind(name: &str, declared: &str) -> Kind {
         "decimal" => Kind::Decimal,
         "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext" | "enum" => Kind::Text,
         "date" => Kind::Date,
-        // A `DATETIME` has no zone: no format of JSON Schema has it.
         "timestamp" => Kind::DateTime,
         "uuid" => Kind::Uuid,
         "json" => Kind::Json,
-        "datetime" | "time" | "set" | "inet4" | "inet6" => Kind::Other,
+        "datetime" => Kind::LocalTime,
+        "time" | "set" | "inet4" | "inet6" => Kind::Other,
         // Bytes, places and vectors.
         _ => Kind::Binary,
     }
@@ -164,7 +170,8 @@ fn labels(declared: &str) -> Vec<String> {
 }
 
 /// Looks in the first rows for what a type allows and few think of: integers that readers of JSON
-/// do not tell from their neighbours, and a `TINYINT(1)` that is no truth value.
+/// do not tell from their neighbours, a `TINYINT(1)` that is no truth value, and dates such as
+/// `0000-00-00`.
 ///
 /// # Errors
 /// The table cannot be read: what a view is made of may be gone.
@@ -178,6 +185,9 @@ async fn sample(reader: &Reader, table: &mut Table) -> CommandResult {
             match column.kind {
                 Kind::Int => format!("COALESCE(MAX({name} NOT BETWEEN -{MOST} AND {MOST}), 0)"),
                 Kind::Boolean => format!("COALESCE(MAX({name} NOT IN (0, 1)), 0)"),
+                Kind::Date | Kind::DateTime => {
+                    format!("COALESCE(MAX(CAST({name} AS CHAR) LIKE '0000%' OR CAST({name} AS CHAR) LIKE '%-00%'), 0)")
+                }
                 _ => "0".to_owned(),
             }
         })
@@ -189,7 +199,11 @@ async fn sample(reader: &Reader, table: &mut Table) -> CommandResult {
     let rows = reader.rows(&text, &[]).await?;
     for (at, column) in table.columns.iter_mut().enumerate() {
         if rows.first().is_some_and(|row| row.is(at)) {
-            column.kind = if column.kind == Kind::Boolean { Kind::Int } else { Kind::BigInt };
+            column.kind = match column.kind {
+                Kind::Boolean => Kind::Int,
+                Kind::Int => Kind::BigInt,
+                _ => Kind::Other,
+            };
         }
     }
     Ok(())
@@ -214,7 +228,8 @@ mod tests {
             ("5", Kind::Int, false, Filled::ByLiteral(Literal::Number("5".into()))),
             ("0", Kind::Boolean, false, Filled::ByLiteral(Literal::Boolean(false))),
             ("CURRENT_TIMESTAMP", Kind::Other, false, Filled::ByDefault),
-            ("b'0'", Kind::Boolean, false, Filled::ByDefault),
+            ("b'0'", Kind::Boolean, false, Filled::ByLiteral(Literal::Boolean(false))),
+            ("b'101'", Kind::Int, false, Filled::ByLiteral(Literal::Number("5".into()))),
             ("'it''s'", Kind::Text, true, text("it's")),
             ("NULL", Kind::Text, true, Filled::ByNothing),
             ("uuid()", Kind::Text, true, Filled::ByDefault),
@@ -234,7 +249,7 @@ mod tests {
             ("bit", "bit(8)", Kind::Int),
             ("bigint", "bigint unsigned", Kind::Int),
             ("decimal", "decimal(10,2)", Kind::Decimal),
-            ("datetime", "datetime(6)", Kind::Other),
+            ("datetime", "datetime(6)", Kind::LocalTime),
             ("timestamp", "timestamp", Kind::DateTime),
             ("geometry", "geometry", Kind::Binary),
             ("varbinary", "varbinary(16)", Kind::Binary),

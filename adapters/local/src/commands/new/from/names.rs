@@ -1,6 +1,7 @@
 //! Names: of tools, inputs and fields from those of tables and columns, and those of tables and
 //! columns in a statement.
 
+use any_ascii::any_ascii;
 use millrace_languages::Dialect;
 
 /// A name as a statement of an app has it: in quotes where it needs them, and with its own `{{` not
@@ -12,7 +13,12 @@ pub(super) fn in_statement(name: &str, dialect: Dialect) -> String {
     if plain && !facts.reserved.has(name) {
         return name.to_owned();
     }
-    facts.quoted(name).replace("{{", "{{ '{{' }}")
+    escaped(&facts.quoted(name))
+}
+
+/// A part of a statement whose own `{{` are not placeholders.
+pub(super) fn escaped(sql: &str) -> String {
+    sql.replace("{{", "{{ '{{' }}")
 }
 
 /// Whether a file of an app can have the name: no line break, no control character.
@@ -21,9 +27,10 @@ pub(super) fn can_be_written(name: &str) -> bool {
         && name.chars().all(|c| !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'))
 }
 
-/// The name of the folder, the tools and the presenter of a table: `Order Items` is `order-items`.
+/// The name of the folder, the tools and the presenter of a table: `Order Items` and `OrderItems`
+/// are `order-items`, and `Größe` is `grosse`.
 pub(super) fn of_tools(table: &str, taken: &[String]) -> String {
-    let name = words(table, "-").to_ascii_lowercase();
+    let name = words(&parted(&any_ascii(table)), "-").to_ascii_lowercase();
     let name = match name.bytes().next() {
         None => "table".to_owned(),
         Some(first) if first.is_ascii_alphabetic() => name,
@@ -38,7 +45,7 @@ pub(super) fn of_tools(table: &str, taken: &[String]) -> String {
 pub(super) fn of_field(column: &str, taken: &[String]) -> String {
     let is_own = column.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && column.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let name = if is_own { column.to_owned() } else { words(column, "_") };
+    let name = if is_own { column.to_owned() } else { words(&any_ascii(column), "_") };
     let name = match name.bytes().next() {
         None => "column".to_owned(),
         Some(first) if first.is_ascii_digit() => format!("column_{name}"),
@@ -62,9 +69,29 @@ pub(in crate::commands) fn free(name: String, separator: &str, is_taken: impl Fn
     (2_u32..).map(|number| format!("{name}{separator}{number}")).find(|name| !is_taken(name)).unwrap_or(name)
 }
 
-/// In words: `order-items` is `order items`.
+/// In words: `order-items` is `order items`, and `customerId` is `customer id`.
 pub(super) fn in_words(name: &str) -> String {
-    name.split(['-', '_']).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    parted(name).split(['-', '_', ' ']).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// The text with a blank where a word begins with a capital: `PlaylistTrack` is `Playlist Track`,
+/// and `HTTPServer` is `HTTP Server`.
+fn parted(text: &str) -> String {
+    let characters: Vec<char> = text.chars().collect();
+    let mut parted = String::with_capacity(text.len());
+    for (at, character) in characters.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|at| characters.get(at));
+        let after = characters.get(at + 1);
+        let begins = character.is_uppercase()
+            && before.is_some_and(|before| {
+                before.is_lowercase() || before.is_ascii_digit() || before.is_uppercase() && after.is_some_and(|after| after.is_lowercase())
+            });
+        if begins {
+            parted.push(' ');
+        }
+        parted.push(*character);
+    }
+    parted
 }
 
 /// The runs of letters and digits of ASCII, with a separator between.
@@ -102,18 +129,39 @@ pub(super) fn is_secret(column: &str) -> bool {
     ];
     const PARTS: [&str; 10] =
         ["password", "passwd", "secret", "token", "apikey", "privatekey", "socialsecurity", "creditcard", "cardnumber", "accesskey"];
-    let mut spaced = String::new();
-    let mut before = ' ';
-    for character in column.chars() {
-        if character.is_uppercase() && before.is_lowercase() {
-            spaced.push(' ');
-        }
-        spaced.push(if character.is_alphanumeric() { character } else { ' ' });
-        before = character;
-    }
-    let spaced = spaced.to_lowercase();
-    let joined: String = spaced.split_whitespace().collect();
-    spaced.split_whitespace().any(|word| WORDS.contains(&word)) || PARTS.iter().any(|part| joined.contains(part))
+    looks_like(column, &WORDS, &PARTS)
+}
+
+/// Whether a column looks as if its values were personal, by its name: those that reach or tell a
+/// person.
+pub(super) fn is_personal(column: &str) -> bool {
+    const WORDS: [&str; 15] = [
+        "mail",
+        "phone",
+        "phones",
+        "mobile",
+        "cellphone",
+        "tel",
+        "fax",
+        "birth",
+        "born",
+        "dob",
+        "address",
+        "street",
+        "passport",
+        "gender",
+        "ip",
+    ];
+    const PARTS: [&str; 6] = ["email", "telephone", "phonenumber", "birthdate", "dateofbirth", "birthday"];
+    looks_like(column, &WORDS, &PARTS)
+}
+
+/// Whether a name has one of these words, or these parts when it is written without anything
+/// between words.
+fn looks_like(name: &str, known_words: &[&str], known_parts: &[&str]) -> bool {
+    let spaced = words(&parted(&any_ascii(name)), " ").to_lowercase();
+    let joined: String = spaced.split(' ').collect();
+    spaced.split(' ').any(|word| known_words.contains(&word)) || known_parts.iter().any(|part| joined.contains(part))
 }
 
 #[cfg(test)]

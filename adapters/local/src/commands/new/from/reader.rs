@@ -3,13 +3,17 @@
 use std::{rc::Rc, time::Duration};
 
 use millrace_core::{
-    ports::{Clock, Command, Connection, Connector, Connectors as _, Query},
+    Error,
+    ports::{Clock, Column, Command, Connection, Connector, Connectors as _, Query},
     value::{Rows, Value},
 };
 use millrace_native::{clock::SystemClock, connectors::NativeConnectors, env::Variables, wait_until::Tasks};
 
 use super::source::Source;
-use crate::output::{CommandError, CommandResult};
+use crate::{
+    commands::check::in_full,
+    output::{CommandError, CommandResult},
+};
 
 /// How long one question may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -48,21 +52,35 @@ impl Reader {
         Ok(Self { connector, clock })
     }
 
+    /// The columns that a statement returns, as the connector gives them; none where it cannot say.
+    ///
+    /// # Errors
+    /// The database does not take the statement.
+    pub(super) async fn columns(&self, text: &str) -> CommandResult<Vec<Column>> {
+        let command = Command::Statement { text, values: &[] };
+        let described = self.connector.describe(Query::reading(command, self.deadline_ms(), MAX_ROWS, MAX_BYTES)).await;
+        described.map(Option::unwrap_or_default).map_err(unreadable)
+    }
+
+    fn deadline_ms(&self) -> u64 {
+        self.clock.now_ms() + u64::try_from(PATIENCE.as_millis()).unwrap_or(u64::MAX)
+    }
+
     /// The rows of a question.
     ///
     /// # Errors
     /// The database does not answer it.
     pub(super) async fn rows(&self, text: &str, values: &[&str]) -> CommandResult<Vec<Row>> {
         let values: Vec<Value> = values.iter().map(|value| Value::Text((*value).to_owned())).collect();
-        let deadline_ms = self.clock.now_ms() + u64::try_from(PATIENCE.as_millis()).unwrap_or(u64::MAX);
         let command = Command::Statement { text, values: &values };
-        let query = Query::reading(command, deadline_ms, MAX_ROWS, MAX_BYTES);
-        let Rows { rows, .. } = self.connector.query(query).await.map_err(|error| {
-            let source = error.source.map(|source| format!(" ({source})")).unwrap_or_default();
-            CommandError::Wrong(format!("the database of `--from` cannot be read: {}{source}", error.message))
-        })?;
+        let query = Query::reading(command, self.deadline_ms(), MAX_ROWS, MAX_BYTES);
+        let Rows { rows, .. } = self.connector.query(query).await.map_err(unreadable)?;
         Ok(rows.into_iter().map(Row).collect())
     }
+}
+
+fn unreadable(error: Error) -> CommandError {
+    CommandError::Wrong(format!("the database of `--from` cannot be read: {}", in_full(error)))
 }
 
 /// The cells of a row. A cell that is not there, or of another type, is nothing.

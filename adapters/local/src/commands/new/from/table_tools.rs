@@ -4,12 +4,16 @@ use millrace_languages::Dialect;
 
 use super::{
     names,
-    schema::{Column, Filled, Kind, Literal, Table},
+    schema::{Column, Filled, Kind, Literal, Reference, Table},
     yaml::{in_comment, quoted, remark, sentence, word},
 };
 
-/// The most columns that a list can be filtered by, and a search looks at.
-const MOST_FILTERS: usize = 6;
+mod totals;
+
+/// The most columns that rows can be filtered by, that a list can be sorted by, and that a search
+/// looks at.
+const MOST_FILTERS: usize = 8;
+const MOST_SORTED: usize = 12;
 const MOST_SEARCHED: usize = 8;
 /// How long a line of a statement becomes.
 const WIDTH: usize = 110;
@@ -38,8 +42,42 @@ struct Field<'a> {
     column: &'a Column,
     name: String,
     sql: String,
-    /// What the rows are called that it refers to.
-    refers_to: Option<String>,
+    /// The rows that it refers to.
+    refers_to: Option<Referred>,
+}
+
+/// The rows of a table that a column of another one refers to.
+#[derive(Clone)]
+pub(super) struct Referred {
+    /// The name of the table's tools.
+    pub(super) tools: String,
+    /// Its column that is referred to.
+    pub(super) column: Option<String>,
+}
+
+impl Referred {
+    /// Such a row, and where its value is found.
+    fn words(&self) -> String {
+        let rows = names::in_words(&self.tools);
+        match &self.column {
+            Some(column) => format!("a row of {rows}: its {column}, which {}-list returns", self.tools),
+            None => format!("a row of {rows}, which {}-list returns", self.tools),
+        }
+    }
+}
+
+impl Field<'_> {
+    /// Whether an input can name the column: its name is one in statements as it is.
+    fn is_own(&self) -> bool {
+        self.name == self.column.name
+    }
+}
+
+/// What narrows rows.
+struct Filters {
+    /// The lines of `WHERE`.
+    conditions: Vec<String>,
+    inputs: Vec<(String, String)>,
 }
 
 /// What a tool does.
@@ -60,14 +98,14 @@ pub(super) struct ToolFile {
 }
 
 impl<'a> TableTools<'a> {
-    /// Plans the tools of a table; `named` are the names of the other tables' tools by table.
-    /// `None` where nothing of it can be shown.
+    /// Plans the tools of a table; `referred` finds the table that a reference is about. `None` where
+    /// nothing of it can be shown.
     pub(super) fn new(
         table: &'a Table,
         name: String,
         adapter: &'a str,
         dialect: Dialect,
-        named: impl Fn(Option<&str>, &str) -> Option<String>,
+        referred: impl Fn(&Reference) -> Option<Referred>,
     ) -> Option<Self> {
         let (mut fields, mut key, mut taken): (Vec<Field<'_>>, Vec<Option<usize>>, Vec<String>) =
             (Vec::new(), vec![None; table.key.len()], Vec::new());
@@ -88,7 +126,7 @@ impl<'a> TableTools<'a> {
             let field = names::of_field(&column.name, &taken);
             taken.push(field.clone());
             let reference = table.references.iter().find(|reference| reference.column == at);
-            let refers_to = reference.and_then(|reference| named(reference.schema.as_deref(), &reference.table));
+            let refers_to = reference.and_then(&referred);
             fields.push(Field { column, name: field, sql: names::in_statement(&column.name, dialect), refers_to });
         }
         let key = key.into_iter().collect::<Option<Vec<usize>>>().unwrap_or_default();
@@ -103,6 +141,8 @@ impl<'a> TableTools<'a> {
             file("list", Some(self.list())),
             file("get", self.get()),
             file("search", self.search()),
+            file("count", Some(self.count())),
+            file("sum", self.sum()),
             file("create", self.create().filter(|_| write)),
             file("update", self.update().filter(|_| write)),
         ];
@@ -114,14 +154,13 @@ impl<'a> TableTools<'a> {
         if !self.table.is_writable {
             return None;
         }
-        let needed = self.not_shown().find(|column| column.must_be_given()).map(|column| column.name.as_str());
-        let needed = needed.or_else(|| {
-            self.fields
-                .iter()
-                .find(|field| field.column.must_be_given() && self.input_type(field).is_none())
-                .map(|field| field.column.name.as_str())
-        });
-        needed.map(|column| format!("each row needs a value of {}, which no tool takes", in_comment(column)))
+        let needed = self.not_shown().find(|column| column.must_be_given());
+        needed.map(|column| format!("each row needs a value of {}, which no tool takes", in_comment(&column.name)))
+    }
+
+    /// The table as the user of the command would write it.
+    pub(super) fn shown(&self) -> String {
+        self.table.shown()
     }
 
     /// The table in a statement.
@@ -158,11 +197,17 @@ impl<'a> TableTools<'a> {
         let names = |columns: &[&'a Column]| columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>();
         left_out("because the name looks like that of a secret; if it is not one, add it here and to the statements", names(&self.secrets));
         left_out("because it is binary", names(&self.binary));
+        left_out("by `--hide`", names(&self.table.hidden.iter().collect::<Vec<_>>()));
         left_out("because a statement cannot have the name", self.table.unnamed.iter().map(String::as_str).collect());
+        let personal = self.personal();
+        if !personal.is_empty() {
+            let names: Vec<String> = personal.iter().map(|name| in_comment(name)).collect();
+            text += &format!("# Personal, by the names: {}. Leave out what the model need not see.\n", names.join(", "));
+        }
         text += "schema:\n";
         let lines = self.fields.iter().map(|field| {
             let mut parts = vec![format!("type: {}", self.shown_type(field.column.kind))];
-            if matches!(field.column.kind, Kind::Array(_) | Kind::OtherArray) {
+            if matches!(field.column.kind, Kind::List(_)) {
                 parts.push("items: { type: json, nullable: true }".to_owned());
             }
             // A float of PostgreSQL may be `NaN`, which JSON does not have.
@@ -178,46 +223,35 @@ impl<'a> TableTools<'a> {
         text + &entries(lines)
     }
 
+    /// The columns whose names look like those of personal data.
+    pub(super) fn personal(&self) -> Vec<&'a str> {
+        self.fields.iter().map(|field| field.column.name.as_str()).filter(|name| names::is_personal(name)).collect()
+    }
+
     fn list(&self) -> String {
-        let mut inputs = Vec::new();
-        let mut taken = vec!["limit".to_owned(), "after".to_owned(), "offset".to_owned()];
-        let mut conditions = Vec::new();
-        for field in self.fields.iter().filter(|field| self.is_filter(field)).take(MOST_FILTERS) {
-            let name = names::free(field.name.clone(), "_", |name| taken.iter().any(|other| other == name));
-            taken.push(name.clone());
-            conditions.push(self.unless_absent(&name, &format!("{} = {}", field.sql, self.bound(field.column.kind, &name))));
-            let what = match &field.refers_to {
-                Some(other) => format!("Only those of this row of {other}"),
-                None => format!("Only those whose {} is this", names::in_words(&field.name)),
-            };
-            inputs.push((name, self.input(field, Some("optional: true"), Some(what))));
-        }
-        let (mut lines, order) = (self.select(), self.order());
-        let pages = match self.key.as_slice() {
-            [only] => self.fields.get(*only).filter(|field| self.can_page(field.column)),
-            _ => None,
+        let Filters { conditions, mut inputs } = self.filters(&["limit", "offset", "sort", "order"]);
+        let mut lines = self.select();
+        lines.extend(conditions);
+        let sorted = self.sorted();
+        let order = match sorted.as_slice() {
+            [first, _, ..] => {
+                let names: Vec<String> = sorted.iter().map(|field| word(&field.name)).collect();
+                inputs.push((
+                    "sort".to_owned(),
+                    format!("type: string, enum: [{}], default: {}, description: \"What to sort by\"", names.join(", "), word(&first.name)),
+                ));
+                inputs.push((
+                    "order".to_owned(),
+                    "type: string, enum: [ASC, DESC], default: ASC, description: \"DESC: the greatest first\"".to_owned(),
+                ));
+                format!("{}{{{{ inputs.sort | ident }}}} {{{{ inputs.order | keyword }}}}, {}", self.qualifier(), self.order())
+            }
+            _ => self.order(),
         };
-        let after = pages.map(|field| {
-            let what = format!("For the next page: the last {} of the page before", names::in_words(&field.name));
-            conditions.push(self.unless_absent("after", &format!("{} > {}", field.sql, self.bound(field.column.kind, "after"))));
-            ("after".to_owned(), self.input(field, Some("optional: true"), Some(what)))
-        });
-        for (at, condition) in conditions.iter().enumerate() {
-            lines.push(if at == 0 { format!("WHERE {condition}") } else { format!("  AND {condition}") });
-        }
         lines.push(format!("ORDER BY {order}"));
-        let is_paged = after.is_some();
-        let limit_line = self.one_more();
-        lines.push(if is_paged { limit_line } else { format!("{limit_line} OFFSET {{{{ inputs.offset }}}}") });
-        let cursor = pages.filter(|_| is_paged).map(|field| format!(", cursor: {{ input: after, field: {} }}", word(&field.name)));
-        inputs.extend(after.or_else(|| Some(("offset".to_owned(), offset()))));
-        inputs.push(("limit".to_owned(), limit()));
-        let by = match self.key.is_empty() {
-            true => String::new(),
-            false => format!(", ordered by {}", self.key_words(" and ")),
-        };
-        let how = if is_paged { "" } else { " To get the next ones, call the tool again with a greater `offset`." };
-        self.pages(&format!("List {}{by}.", self.rows()), &lines, &inputs, how, &cursor.unwrap_or_default())
+        let by = if self.key.is_empty() { String::new() } else { format!(", ordered by {}", self.key_words(" and ")) };
+        let unless = if sorted.len() > 1 && !self.key.is_empty() { " unless sort says otherwise" } else { "" };
+        self.pages(&format!("List {}{by}{unless}.", self.rows()), lines, inputs, &self.used())
     }
 
     fn get(&self) -> Option<String> {
@@ -244,31 +278,31 @@ impl<'a> TableTools<'a> {
             lines.push(format!("{start} {} {like} '%{{{{ inputs.q }}}}%'", field.sql));
         }
         lines.push(format!("ORDER BY {}", self.order()));
-        lines.push(self.one_more());
-        let inputs = [
-            ("q".to_owned(), "type: string, min: 1, max: 100, description: \"What to look for\"".to_owned()),
-            ("limit".to_owned(), limit()),
-        ];
+        let inputs = vec![("q".to_owned(), "type: string, min: 1, max: 100, description: \"What to look for\"".to_owned())];
         let names: Vec<String> = searched.iter().map(|field| names::in_words(&field.name)).collect();
-        let description = format!("Find {} by a part of their {}.", self.rows(), listed(&names));
-        Some(self.pages(&description, &lines, &inputs, " Search for more of the text, or use a greater `limit`.", ""))
+        Some(self.pages(&format!("Find {} by a part of their {}.", self.rows(), listed(&names)), lines, inputs, &self.used()))
     }
 
-    /// The end of a statement that reads one row more than the caller wants, by which the presenter
-    /// knows that there are more. MySQL computes nothing there.
-    fn one_more(&self) -> String {
-        if self.dialect.facts().computes_limits { "LIMIT {{ inputs.limit }} + 1".to_owned() } else { format!("LIMIT {}", MOST_ROWS + 1) }
+    /// The presenter, as a tool names it.
+    fn used(&self) -> String {
+        format!("use: {}", word(&self.name))
     }
 
-    /// A tool whose presenter shows as many rows as the caller wants, and says that there are more;
-    /// `how` to get them.
-    fn pages(&self, description: &str, lines: &[String], inputs: &[(String, String)], how: &str, cursor: &str) -> String {
-        let returns = format!(
-            "returns:\n  use: {}\n  limit: {{ max: {MOST_ROWS}, input: limit{cursor}, notice: {} }}\n",
-            word(&self.name),
-            quoted(&format!("⚠️ Rows shown: {{{{ shown }}}}. There are more.{how}"))
-        );
-        self.file(description, "", &Body::Statement(lines.to_vec()), inputs, &returns)
+    /// A tool whose presenter, which `returns` names, shows as many rows as the caller wants, and
+    /// says that there are more and how to get them. Its statement reads one row more, by which the
+    /// presenter knows. MySQL computes nothing in a `LIMIT`.
+    fn pages(&self, description: &str, mut lines: Vec<String>, mut inputs: Vec<(String, String)>, returns: &str) -> String {
+        let limit = if self.dialect.facts().computes_limits { "{{ inputs.limit }} + 1".to_owned() } else { (MOST_ROWS + 1).to_string() };
+        lines.push(format!("LIMIT {limit} OFFSET {{{{ inputs.offset }}}}"));
+        inputs.push((
+            "offset".to_owned(),
+            "type: int, default: 0, min: 0, description: \"For the next page: how many rows to pass over\"".to_owned(),
+        ));
+        inputs
+            .push(("limit".to_owned(), format!("type: int, default: 20, min: 1, max: {MOST_ROWS}, description: \"Most rows to return\"")));
+        let notice = quoted("⚠️ Rows shown: {{ shown }}. There are more.");
+        let limit = format!("  limit: {{ max: {MOST_ROWS}, input: limit, cursor: {{ input: offset }}, notice: {notice} }}\n");
+        self.file(description, "", &Body::Statement(lines), &inputs, &format!("returns:\n  {returns}\n{limit}"))
     }
 
     fn create(&self) -> Option<String> {
@@ -283,17 +317,16 @@ impl<'a> TableTools<'a> {
                     by_default.push(in_comment(&field.column.name));
                     continue;
                 }
-                Filled::ByLiteral(literal) if self.input_type(field).is_some() => {
-                    Some(format!("default: {}", self.literal(literal, field)))
-                }
-                Filled::ByNothing if field.column.nullable => Some("optional: true".to_owned()),
-                Filled::ByNothing | Filled::ByLiteral(_) => None,
+                Filled::ByLiteral(literal) => Some(format!("default: {}", self.literal(literal, field))),
+                Filled::BySql(_) => Some("optional: true".to_owned()),
+                Filled::ByNothing => field.column.nullable.then(|| "optional: true".to_owned()),
             };
-            if self.input_type(field).is_none() {
-                continue;
-            }
             columns.push(field.sql.clone());
-            values.push(self.bound(field.column.kind, &field.name));
+            let value = self.bound(field.column.kind, &field.name);
+            values.push(match &field.column.filled {
+                Filled::BySql(sql) => format!("COALESCE({value}, {})", names::escaped(sql)),
+                _ => value,
+            });
             inputs.push((field.name.clone(), self.input(field, rule.as_deref(), None)));
         }
         if columns.is_empty() {
@@ -319,7 +352,7 @@ impl<'a> TableTools<'a> {
         let mut inputs = self.key_inputs()?;
         let mut sets = Vec::new();
         for (at, field) in self.fields.iter().enumerate() {
-            if self.key.contains(&at) || field.column.filled == Filled::Always || self.input_type(field).is_none() {
+            if self.key.contains(&at) || field.column.filled == Filled::Always {
                 continue;
             }
             sets.push(format!("{} = COALESCE({}, {})", field.sql, self.bound(field.column.kind, &field.name), field.sql));
@@ -381,8 +414,9 @@ impl<'a> TableTools<'a> {
                 format!("transaction:\n{}", steps.iter().map(step).collect::<String>())
             }
         };
-        let inputs = entries(inputs.iter().map(|(name, parts)| (name.as_str(), vec![parts.clone()])));
-        format!("description: {}\n{kind}use: {}\n{statement}inputs:\n{inputs}{rest}", sentence(&description), word(self.adapter))
+        let listed = entries(inputs.iter().map(|(name, parts)| (name.as_str(), vec![parts.clone()])));
+        let inputs = if inputs.is_empty() { String::new() } else { format!("inputs:\n{listed}") };
+        format!("description: {}\n{kind}use: {}\n{statement}{inputs}{rest}", sentence(&description), word(self.adapter))
     }
 
     /// The table in words.
@@ -419,28 +453,36 @@ impl<'a> TableTools<'a> {
         lines
     }
 
-    /// Whether the rows that follow are those with a greater value of this column, which is the
-    /// key.
-    fn can_page(&self, column: &Column) -> bool {
-        // MySQL orders an `ENUM` by the places of its values, and compares it by their texts.
-        let is_enum = self.dialect.facts().orders_by_place && !column.values.is_empty();
-        !is_enum && !matches!(column.kind, Kind::Boolean | Kind::Other | Kind::Decimal)
-    }
-
     /// A stable order: by the key, or else by all that can be compared.
     fn order(&self) -> String {
         let of_key = self.key.iter().filter_map(|at| self.fields.get(*at));
-        let comparable = self.fields.iter().filter(|field| !matches!(field.column.kind, Kind::Json | Kind::Other | Kind::OtherArray));
+        let comparable = self.fields.iter().filter(|field| !matches!(field.column.kind, Kind::Json | Kind::Other | Kind::List(_)));
         let mut names: Vec<String> = of_key.map(|field| self.qualified(field)).collect();
         if names.is_empty() {
             names = comparable.map(|field| self.qualified(field)).collect();
         }
-        if names.is_empty() { "1".to_owned() } else { names.join(", ") }
+        if names.is_empty() { self.a_text() } else { names.join(", ") }
     }
 
     /// A column in `ORDER BY`, where its name alone would be that of the result's.
     fn qualified(&self, field: &Field<'_>) -> String {
         if field.column.kind == Kind::BigInt { format!("{}.{}", self.table_name(), field.sql) } else { field.sql.clone() }
+    }
+
+    /// The table and a dot, where a column of the result is another thing than that of its name.
+    fn qualifier(&self) -> String {
+        let is_changed = self.fields.iter().any(|field| field.column.kind == Kind::BigInt);
+        if is_changed { format!("{}.", self.table_name()) } else { String::new() }
+    }
+
+    /// What a list can be sorted by, the key or its first part first.
+    fn sorted(&self) -> Vec<&Field<'a>> {
+        let can_sort = |field: &&Field<'_>| {
+            field.is_own() && !matches!(field.column.kind, Kind::Json | Kind::Other | Kind::List(_) | Kind::Any | Kind::Boolean)
+        };
+        let first = self.key.first().and_then(|at| self.fields.get(*at)).filter(can_sort);
+        let others = self.fields.iter().filter(can_sort).filter(|field| first.is_none_or(|first| first.name != field.name));
+        first.into_iter().chain(others).take(MOST_SORTED).collect()
     }
 
     fn is_key(&self) -> String {
@@ -457,7 +499,12 @@ impl<'a> TableTools<'a> {
     /// The inputs that name one row; `None` where nothing does.
     fn key_inputs(&self) -> Option<Vec<(String, String)>> {
         let fields = self.key.iter().filter_map(|at| self.fields.get(*at));
-        let inputs: Vec<_> = fields.map(|field| (field.name.clone(), self.input(field, None, None))).collect();
+        // What is commented on, or refers to other rows, has words of its own.
+        let what = |field: &Field<'_>| {
+            let has_words = field.column.comment.is_some() || field.refers_to.is_some();
+            (!has_words).then(|| format!("Which row: its {}, which {}-list returns", field.name, self.name))
+        };
+        let inputs: Vec<_> = fields.map(|field| (field.name.clone(), self.input(field, None, what(field)))).collect();
         (!inputs.is_empty()).then_some(inputs)
     }
 
@@ -475,16 +522,53 @@ impl<'a> TableTools<'a> {
         )
     }
 
-    fn is_filter(&self, field: &Field<'_>) -> bool {
-        let is_kind = matches!(field.column.kind, Kind::Int | Kind::BigInt | Kind::Text | Kind::Uuid | Kind::Boolean);
-        let is_whole_key =
-            self.key.len() == 1 && self.key.first().and_then(|at| self.fields.get(*at)).is_some_and(|key| key.name == field.name);
-        is_kind && !is_whole_key && (field.refers_to.is_some() || !field.column.values.is_empty() || field.column.kind == Kind::Boolean)
+    /// Conditions on what a row refers to, on its dates, and on what has few values. The inputs have
+    /// other names than these.
+    fn filters(&self, others: &[&str]) -> Filters {
+        let mut places: Vec<(u8, usize)> =
+            self.fields.iter().enumerate().filter_map(|(at, field)| Some((self.filter_rank(field)?, at))).collect();
+        places.sort_unstable();
+        places.truncate(MOST_FILTERS);
+        places.sort_unstable_by_key(|(_, at)| *at);
+        let mut taken: Vec<String> = others.iter().map(|name| (*name).to_owned()).collect();
+        let mut filters = Filters { conditions: Vec::new(), inputs: Vec::new() };
+        let mut add = |field: &Field<'_>, name: String, operator: &str, what: String| {
+            let name = names::free(name, "_", |name| taken.iter().any(|other| other == name));
+            let start = if filters.conditions.is_empty() { "WHERE" } else { "  AND" };
+            let (value, sql) = (self.bound(field.column.kind, &name), &field.sql);
+            filters.conditions.push(format!("{start} ({{{{ inputs.{name} }}}} IS NULL OR {sql} {operator} {value})"));
+            let kind = if field.column.kind.is_time() { "date".to_owned() } else { self.input_type(field) };
+            filters.inputs.push((name.clone(), format!("type: {kind}, optional: true, description: {}", quoted(&what))));
+            taken.push(name);
+        };
+        for field in places.iter().filter_map(|(_, at)| self.fields.get(*at)) {
+            let words = names::in_words(&field.name);
+            if field.column.kind.is_time() {
+                add(field, format!("{}_from", field.name), ">=", format!("Only those whose {words} is on this date or later"));
+                add(field, format!("{}_before", field.name), "<", format!("Only those whose {words} is before this date"));
+                continue;
+            }
+            let what = match &field.refers_to {
+                Some(other) => format!("Only those of {}", other.words()),
+                None => format!("Only those whose {words} is this"),
+            };
+            add(field, field.name.clone(), "=", what);
+        }
+        filters
     }
 
-    /// A condition that holds for every row where an input is absent.
-    fn unless_absent(&self, input: &str, condition: &str) -> String {
-        format!("({{{{ inputs.{input} }}}} IS NULL OR {condition})")
+    /// Which columns come first as filters; `None` for one that is none.
+    fn filter_rank(&self, field: &Field<'_>) -> Option<u8> {
+        let is_whole_key =
+            self.key.len() == 1 && self.key.first().and_then(|at| self.fields.get(*at)).is_some_and(|key| key.name == field.name);
+        match field.column.kind {
+            _ if is_whole_key => None,
+            Kind::Int | Kind::BigInt | Kind::Text | Kind::Uuid if field.refers_to.is_some() => Some(0),
+            kind if kind.is_time() => Some(1),
+            Kind::Text if !field.column.values.is_empty() => Some(2),
+            Kind::Boolean => Some(3),
+            _ => None,
+        }
     }
 
     /// An input as the value of a column.
@@ -497,54 +581,40 @@ impl<'a> TableTools<'a> {
             Kind::Json if self.dialect.facts().makes_documents => format!("json({value})"),
             // A text is bound as JSON, with its quotes: the value is what it says.
             Kind::Any => format!("json_extract({value}, '$')"),
-            Kind::Array(cast) => format!("{value}::{cast}"),
             _ => value,
         }
     }
 
-    /// The type of an input for a column, and what narrows it; `None` for what no input can be.
-    fn input_type(&self, field: &Field<'_>) -> Option<String> {
+    /// The type of an input for a column, and what narrows it.
+    fn input_type(&self, field: &Field<'_>) -> String {
         let column = field.column;
-        Some(match column.kind {
+        match column.kind {
             Kind::Int => "int".to_owned(),
             Kind::BigInt if self.dialect.facts().has_unsigned_numbers => "string, pattern: \"^-?[0-9]{1,20}$\"".to_owned(),
             Kind::BigInt => "string, pattern: \"^-?[0-9]{1,19}$\"".to_owned(),
             Kind::Float => "float".to_owned(),
             Kind::Decimal => "string, pattern: \"^-?[0-9]+([.][0-9]+)?$\"".to_owned(),
             Kind::Boolean => "boolean".to_owned(),
-            Kind::Text if !column.values.is_empty() => {
-                format!("string, enum: [{}]", column.values.iter().map(|value| word(value)).collect::<Vec<_>>().join(", "))
-            }
+            Kind::Text if !column.values.is_empty() => enumerated(&column.values),
             Kind::Text => column.max_length.map_or_else(|| "string".to_owned(), |max| format!("string, max: {max}")),
             Kind::Date => "date".to_owned(),
             Kind::DateTime if self.dialect.facts().has_times => "datetime".to_owned(),
             Kind::Uuid if self.dialect.facts().tells_types => "uuid".to_owned(),
-            Kind::DateTime | Kind::Uuid | Kind::Other => "string".to_owned(),
+            Kind::DateTime | Kind::LocalTime | Kind::Uuid | Kind::Other | Kind::Binary => "string".to_owned(),
             Kind::Json | Kind::Any => "json".to_owned(),
-            Kind::Array(cast) => {
-                let element = match cast {
-                    "integer[]" => "int",
-                    "boolean[]" => "boolean",
-                    "uuid[]" => "uuid",
-                    "date[]" => "date",
-                    _ => "string",
-                };
-                format!("array, items: {{ type: {element} }}")
+            Kind::List(_) if !column.values.is_empty() => {
+                format!("array, items: {{ type: {}, nullable: true }}", enumerated(&column.values))
             }
-            Kind::OtherArray | Kind::Binary => return None,
-        })
+            Kind::List(element) => format!("array, items: {{ type: {element}, nullable: true }}"),
+        }
     }
 
     fn input(&self, field: &Field<'_>, rule: Option<&str>, what: Option<String>) -> String {
-        let mut parts = vec![format!("type: {}", self.input_type(field).unwrap_or_else(|| "string".to_owned()))];
+        let mut parts = vec![format!("type: {}", self.input_type(field))];
         parts.extend(rule.map(str::to_owned));
         let comment = field.column.comment.as_deref().and_then(remark);
-        let reference = field.refers_to.as_ref().map(|other| format!("A row of {other}"));
-        let mut words = names::in_words(&field.name);
-        if let Some(first) = words.get(..1).map(str::to_ascii_uppercase) {
-            words.replace_range(..1, &first);
-        }
-        let what = what.or(comment).or(reference).unwrap_or(words);
+        let reference = field.refers_to.as_ref().map(|other| capitalized(&other.words()));
+        let what = what.or(comment).or(reference).unwrap_or_else(|| capitalized(&names::in_words(&field.name)));
         parts.push(format!("description: {}", quoted(&what)));
         parts.join(", ")
     }
@@ -553,7 +623,10 @@ impl<'a> TableTools<'a> {
         match literal {
             Literal::Text(text) if field.column.values.contains(text) => word(text),
             Literal::Text(text) => quoted(text),
+            Literal::Number(digits) if field.column.kind == Kind::BigInt => quoted(digits),
             Literal::Number(digits) => digits.clone(),
+            // A number that most take for a truth value.
+            Literal::Boolean(truth) if field.column.kind == Kind::Int => u8::from(*truth).to_string(),
             Literal::Boolean(truth) => truth.to_string(),
         }
     }
@@ -568,27 +641,29 @@ impl<'a> TableTools<'a> {
             Kind::Date if is_told => "date",
             Kind::DateTime if is_told => "datetime",
             Kind::Uuid if is_told => "uuid",
-            Kind::Array(_) | Kind::OtherArray => "array",
+            Kind::List(_) => "array",
             Kind::Json | Kind::Any => "json",
             _ => "string",
         }
     }
 
     fn not_shown(&self) -> impl Iterator<Item = &'a Column> + '_ {
-        self.secrets.iter().chain(&self.binary).copied()
+        self.secrets.iter().chain(&self.binary).copied().chain(&self.table.hidden)
     }
 }
 
 fn can_be_key(kind: Kind) -> bool {
-    !matches!(kind, Kind::Float | Kind::Json | Kind::Array(_) | Kind::OtherArray | Kind::Any | Kind::Binary)
+    !matches!(kind, Kind::Float | Kind::Json | Kind::List(_) | Kind::Any | Kind::Binary)
 }
 
-fn limit() -> String {
-    "type: int, default: 20, min: 1, max: 200, description: \"Most rows to return\"".to_owned()
+/// The type of a text that is one of these.
+fn enumerated(values: &[String]) -> String {
+    format!("string, enum: [{}]", values.iter().map(|value| word(value)).collect::<Vec<_>>().join(", "))
 }
 
-fn offset() -> String {
-    "type: int, default: 0, min: 0, max: 1000000, description: \"For the next page: how many rows to pass over\"".to_owned()
+fn capitalized(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
 /// Lines of a map whose values are in braces, one below the other.

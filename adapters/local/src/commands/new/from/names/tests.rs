@@ -29,9 +29,16 @@ fn tools_and_fields_get_clean_names_of_their_own() {
         ("Order Items", "order-items"),
         ("order_items", "order-items-2"),
         ("2024", "table-2024"),
-        ("ß", "table"),
+        ("\u{e000}", "table"),
+        ("ß", "ss"),
         ("con", "con-table"),
-        ("ü", "table-2"),
+        ("\u{e001}", "table-2"),
+        ("Größe", "grosse"),
+        ("PlaylistTrack", "playlist-track"),
+        ("playlist_track", "playlist-track-2"),
+        ("HTTPServer2Log", "http-server2-log"),
+        ("SALES", "sales"),
+        ("Заказы", "zakazy"),
     ] {
         let name = of_tools(table, &taken);
         assert_eq!(name, expected, "{table}");
@@ -45,8 +52,9 @@ fn tools_and_fields_get_clean_names_of_their_own() {
         ("Order Date", "Order_Date"),
         ("{{ inputs.x }}", "inputs_x"),
         ("o'neil\"; drop", "o_neil_drop"),
-        ("größe", "gr_e"),
-        ("数", "column"),
+        ("größe", "grosse"),
+        ("數", "Shu"),
+        ("\u{e000}", "column"),
         ("1st", "column_1st"),
         ("__proto__", "proto_column"),
     ] {
@@ -57,7 +65,7 @@ fn tools_and_fields_get_clean_names_of_their_own() {
 }
 
 #[test]
-fn secrets_are_known_by_their_names() {
+fn secrets_and_personal_data_are_known_by_their_names() {
     for name in [
         "password",
         "user_password",
@@ -73,6 +81,14 @@ fn secrets_are_known_by_their_names() {
         "iban",
     ] {
         assert!(is_secret(name), "{name}");
+    }
+    for name in
+        ["email", "E-mail", "eMail2", "customer_phone", "MobileNumber", "birth_date", "dateOfBirth", "DOB", "IPAddress", "Straße_street"]
+    {
+        assert!(is_personal(name), "{name}");
+    }
+    for name in ["name", "telling", "shipping", "mailing_id", "zip", "birthplaces", "status"] {
+        assert!(!is_personal(name), "{name}");
     }
     for name in ["name", "assassin", "shipping", "author", "discard", "key", "passenger", "hashtag", "cardinality"] {
         assert!(!is_secret(name), "{name}");
