@@ -99,7 +99,7 @@ pub const FACTS: Facts = Facts {
     #[cfg(feature = "parser")]
     resolution: Resolution {
         tables_keep_case: true,
-        is_everybodys: is_everybodys,
+        is_everybodys,
         aliases_in_expressions: true,
         has_select_modifiers: true,
         writes_several: true,

@@ -99,7 +99,7 @@ pub const FACTS: Facts = Facts {
         quotes_keep_case: true,
         cuts_names: true,
         has_only: true,
-        is_everybodys: is_everybodys,
+        is_everybodys,
         rows_are_values: true,
         names_results: true,
         has_exact_casts: true,
