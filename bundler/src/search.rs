@@ -43,9 +43,12 @@ pub(crate) fn add(compiler: &mut Compiler<'_>, root: &RootSettings, tools: &mut 
     if *expose == Expose::Direct {
         return;
     }
+    let said = root.document.root.at("tools").and_then(|node| node.at("expose"));
+    if said.is_none() && tools.list.is_empty() {
+        return;
+    }
     for name in [SEARCH, EXECUTE] {
         if tools.list.iter().any(|tool| tool.name == name) || tools.broken.contains(name) {
-            let said = root.document.root.at("tools").and_then(|node| node.at("expose"));
             // The two that an imported app has by default make room for its own.
             let Some(said) = said else { return };
             let message = format!("the app has a tool `{name}`, and `tools.expose` adds another one");

@@ -186,18 +186,20 @@ fn an_app_of_hyperterse_keeps_its_ways() {
     let (files, _) = split(include_str!("cases/hyperterse-root.txt"));
     let app = build(&files).app.unwrap();
     assert_eq!((app.server.port, app.version.as_str()), (9000, "1.2.0"));
-    assert_eq!(app.tools[0].cache.as_ref().map(|cache| cache.ttl_s), Some(30));
-    assert!(app.tools[0].results_as_rows);
-    assert!(app.tools[0].descriptor.contains("Tool generated from app tool: find-order"));
+    // The first and the last are `execute` and `search`.
+    let tool = &app.tools[1];
+    assert_eq!(tool.cache.as_ref().map(|cache| cache.ttl_s), Some(30));
+    assert!(tool.results_as_rows);
+    assert!(tool.descriptor.contains("Tool generated from app tool: find-order"));
 }
 
 #[test]
 fn quoted_placeholders_are_bound() {
     let (files, _) = split(include_str!("cases/hyperterse-tool.txt"));
     let app = build(&files).app.unwrap();
-    let Execute::Statement { statement, .. } = &app.tools[0].execute else { panic!("a statement") };
+    let Execute::Statement { statement, .. } = &app.tools[1].execute else { panic!("a statement") };
     assert_eq!(statement.text.as_deref().map(str::trim), Some("SELECT id, total FROM orders WHERE number = ?1 AND name LIKE ?2 LIMIT ?3"));
-    let defaults: Vec<_> = app.tools[0].inputs.iter().map(|input| input.default.as_ref().map(|value| value.0.clone())).collect();
+    let defaults: Vec<_> = app.tools[1].inputs.iter().map(|input| input.default.as_ref().map(|value| value.0.clone())).collect();
     assert_eq!(defaults, [None, None, Some(20.into()), Some("2025-01-01".into())]);
 }
 
