@@ -9,6 +9,8 @@ use millrace_core::{
     fault::Fault,
     headers::Headers,
     pipeline::{Call as ToolCall, ContentBlock, ToolResult},
+    platform_caller::PlatformCaller,
+    ports::Env,
 };
 use millrace_native::{isolate, wait_until::Tasks};
 use serde_json::{Map, json};
@@ -40,13 +42,7 @@ pub(super) fn run(arguments: Call) -> CommandResult {
     }
     let answers = Answers::of(&arguments.answers)?;
     let variables = RunKey::default().complete(&app, app::variables(&arguments.app)?)?;
-    let mut platform_caller = None;
-    if let Some(text) = &arguments.caller {
-        match caller::of_call(&app, &arguments.tool, text, &variables)? {
-            CallCaller::Claims(caller) => platform_caller = Some(caller),
-            CallCaller::Key(key) => headers.append("x-api-key", key.expose()),
-        }
-    }
+    let platform_caller = called_as(&arguments, &app, &variables, &mut headers)?;
     let cache = app::cache(&variables)?;
     let (tool, base) = (arguments.tool.clone(), arguments.app);
     let call = move || async move {
@@ -104,6 +100,16 @@ pub(super) fn run(arguments: Call) -> CommandResult {
         Ok(result) if !result.is_error => Ok(()),
         _ => Err(CommandError::Told),
     }
+}
+
+/// The caller of `--as`; the key of one goes into the header fields.
+fn called_as(arguments: &Call, app: &App, env: &dyn Env, headers: &mut Headers) -> CommandResult<Option<PlatformCaller>> {
+    let Some(text) = &arguments.caller else { return Ok(None) };
+    match caller::of_call(app, &arguments.tool, text, env)? {
+        CallCaller::Claims(caller) => return Ok(Some(caller)),
+        CallCaller::Key(key) => headers.append("x-api-key", key.expose()),
+    }
+    Ok(None)
 }
 
 /// The tool that was meant, where there is none of that name.

@@ -58,8 +58,9 @@ fn a_call_takes_claims_on_every_kind_of_auth() {
     app.write("auth.ts", "import { error } from \"millrace\";\nexport default () => error(\"No.\");\n");
     let issuer = "issuer: \"https://login.example.com\"";
     let jwt = format!("plugin: jwt, policy: {{ {issuer}, audience: a, claims: {{ org: required }} }}");
-    let introspection =
-        format!("plugin: introspection, policy: {{ {issuer}, audience: a, client_id: c, client_secret: \"{{{{ env.SECRET }}}}\" }}");
+    let introspection = format!(
+        "plugin: introspection, policy: {{ {issuer}, endpoint: \"https://login.example.com/i\", audience: a, client_id: c, client_secret: \"{{{{ env.SECRET }}}}\" }}"
+    );
     let key = "plugin: api_key, policy: { name: clerk, value: \"{{ env.KEY }}\", scopes: [\"orders:read\"] }";
     let kinds = [
         ("jwt", jwt.clone()),

@@ -150,7 +150,7 @@ fn check_reads_the_env_file() {
     let json = run(app.path(), &["check", "--json"]).json();
     assert_eq!((&json["ok"], &json["diagnostics"][0]["file"], &json["diagnostics"][0]["line"]), (&json!(false), &json!(".env"), &json!(2)));
     // Where it does not go along, nobody reads it.
-    assert_eq!(run(app.path(), &["check", "--target", "worker"]).code, Some(0));
+    assert!(!run(app.path(), &["check", "--target", "lambda"]).err.contains(".env"));
     app.write(".env", "GOOD=1\nMY_KEY='hunter2 and more'\n");
     assert_eq!(run(app.path(), &["check"]).code, Some(0));
 }
@@ -158,16 +158,12 @@ fn check_reads_the_env_file() {
 #[test]
 fn patterns_that_no_engine_takes_are_found() {
     let app = app();
-    for (pattern, problem) in [("/(a/", "unterminated"), ("/\\-/u", "escape"), ("/(?<n>a)(?<n>b)/", "n")] {
+    for pattern in ["/(a/", "/\\-/u", "/(?<n>a)(?<n>b)/"] {
         app.write("app/tools/test/config.yaml", "description: Tests.\nhandler: ./handler.ts\n");
         app.write("app/tools/test/handler.ts", &format!("export default () => {pattern}.test(\"a\");\n"));
         let said = run(app.path(), &["check"]);
-        assert!(
-            said.code == Some(1) && said.err.contains("handler.ts:1") && said.err.to_lowercase().contains(problem),
-            "{pattern}: {}{}",
-            said.out,
-            said.err
-        );
+        let is_found = said.err.contains("handler.ts:1") && said.err.to_lowercase().contains("regular expression");
+        assert!(said.code == Some(1) && is_found, "{pattern}: {}{}", said.out, said.err);
     }
 }
 
@@ -176,7 +172,7 @@ fn a_command_for_one_tool_warns_of_that_tool_alone() {
     let app = app();
     app.write("millrace.yaml", "name: small\n");
     app.write("app/tools/other/config.yaml", "handler: ../../shared.ts\n");
-    app.write("app/shared.ts", "Array.prototype.more = () => 1;\nexport default () => 1;\n");
+    app.write("app/shared.ts", "const at = Date.now();\nexport default () => at;\n");
     let checked = run(app.path(), &["check"]).err;
     assert!(checked.contains("the tool `other` has no `description`") && checked.contains("app/shared.ts"), "{checked}");
     for command in ["call", "explain"] {

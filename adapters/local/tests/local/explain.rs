@@ -85,8 +85,8 @@ fn the_session_of_the_adapter_and_the_claims_of_its_callers_show() {
     assert_eq!(
         stages["execute"]["details"],
         json!([
-            "sets `app.kind` to 'api' for the call",
             "sets `app.tenant` to '{{ auth.claims.org }}' for the call",
+            "sets `app.kind` to 'api' for the call",
             "runs as the role '{{ auth.claims.tier }}_reader'",
             "$1 is auth.subject"
         ])
