@@ -924,7 +924,7 @@ const POSTGRES_TYPES: [(&str, &str); 67] = [
     ("datemultirange", "'{[2024-01-01,2024-02-01)}'"),
     ("mood", "'{odd,one}'"),
     ("positive", "5"),
-    ("pair", "ROW(1, 'x,y')"),
+    ("pair", "'(1,\"x,y\")'"),
     ("textual", "'(a,b)'"),
 ];
 /// Those that no tool shows.

@@ -154,7 +154,7 @@ async fn sample(reader: &Reader, table: &mut Table) {
     let doubt = |column: &Column| {
         let name = FACTS.quoted(&column.name);
         Some(match column.kind {
-            Kind::Int => (format!("{name} NOT BETWEEN -{MOST} AND {MOST}"), Kind::BigInt),
+            Kind::Int => (format!("{name}::bigint NOT BETWEEN -{MOST} AND {MOST}"), Kind::BigInt),
             Kind::Float | Kind::Decimal => (format!("{name}::text IN ('NaN', 'Infinity', '-Infinity')"), Kind::Other),
             Kind::Date | Kind::DateTime | Kind::LocalTime => (format!("{name} NOT BETWEEN '0001-01-01' AND '9999-12-31'"), Kind::Other),
             Kind::List(_) => (format!("array_ndims({name}) > 1"), Kind::List("json")),

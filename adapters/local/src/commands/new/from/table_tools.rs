@@ -313,12 +313,12 @@ impl<'a> TableTools<'a> {
         for field in &self.fields {
             let rule = match &field.column.filled {
                 Filled::Always => continue,
-                Filled::ByDefault => {
+                Filled::ByLiteral(literal) => Some(format!("default: {}", self.literal(literal, field))),
+                Filled::BySql(sql) if names::can_be_written(sql) => Some("optional: true".to_owned()),
+                Filled::ByDefault | Filled::BySql(_) => {
                     by_default.push(in_comment(&field.column.name));
                     continue;
                 }
-                Filled::ByLiteral(literal) => Some(format!("default: {}", self.literal(literal, field))),
-                Filled::BySql(_) => Some("optional: true".to_owned()),
                 Filled::ByNothing => field.column.nullable.then(|| "optional: true".to_owned()),
             };
             columns.push(field.sql.clone());
@@ -433,7 +433,10 @@ impl<'a> TableTools<'a> {
     fn columns(&self) -> Vec<String> {
         let column = |field: &Field<'_>| match field.column.kind {
             Kind::BigInt => {
-                format!("CAST({} AS {}) AS {}", field.sql, self.dialect.facts().text_type, names::in_statement(&field.name, self.dialect))
+                // A `BIT` of MySQL as a text is its bytes.
+                let number = if self.dialect.facts().has_unsigned_numbers { " + 0" } else { "" };
+                let (text, name) = (self.dialect.facts().text_type, names::in_statement(&field.name, self.dialect));
+                format!("CAST({}{number} AS {text}) AS {name}", field.sql)
             }
             _ if field.name == field.column.name => field.sql.clone(),
             _ => format!("{} AS {}", field.sql, names::in_statement(&field.name, self.dialect)),
