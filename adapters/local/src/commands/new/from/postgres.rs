@@ -127,8 +127,10 @@ fn kind(described: &Described, modifier: Option<i64>) -> Kind {
             "boolean" => Kind::List("boolean"),
             "uuid" => Kind::List("uuid"),
             "date" => Kind::List("date"),
-            "json" | "jsonb" => Kind::List("json"),
-            _ => Kind::List("string"),
+            "numeric" | "text" | "character varying" | "character" | "name" | "inet" | "interval" => Kind::List("string"),
+            name if name.starts_with("timestamp") => Kind::List("string"),
+            // A domain may be a number, and all others are texts.
+            _ => Kind::List("json"),
         },
         ColumnKind::Text => match described.type_name.as_str() {
             // A float has fifteen digits for certain.

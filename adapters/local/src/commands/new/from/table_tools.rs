@@ -581,7 +581,10 @@ impl<'a> TableTools<'a> {
             // `BIGINT UNSIGNED` has values that `SIGNED` does not.
             Kind::BigInt if self.dialect.facts().has_unsigned_numbers => format!("CAST({value} AS DECIMAL(20))"),
             Kind::BigInt => format!("CAST({value} AS bigint)"),
-            Kind::Json if self.dialect.facts().makes_documents => format!("json({value})"),
+            // A document is a text to SQLite, and is read as one: a text that is a document is that one.
+            Kind::Json if self.dialect.facts().makes_documents => {
+                format!("iif(json_valid({value} ->> '$'), {value} ->> '$', {value})")
+            }
             // A text is bound as JSON, with its quotes: the value is what it says.
             Kind::Any => format!("json_extract({value}, '$')"),
             _ => value,
