@@ -98,8 +98,8 @@ pub(super) struct ToolFile {
 }
 
 impl<'a> TableTools<'a> {
-    /// Plans the tools of a table; `referred` finds the table that a reference is about. `None` where
-    /// nothing of it can be shown.
+    /// Plans the tools of a table; `referred` finds the table that a reference is about. `None`
+    /// where nothing of it can be shown.
     pub(super) fn new(
         table: &'a Table,
         name: String,
@@ -525,8 +525,8 @@ impl<'a> TableTools<'a> {
         )
     }
 
-    /// Conditions on what a row refers to, on its dates, and on what has few values. The inputs have
-    /// other names than these.
+    /// Conditions on what a row refers to, on its dates, and on what has few values. The inputs
+    /// have other names than these.
     fn filters(&self, others: &[&str]) -> Filters {
         let mut places: Vec<(u8, usize)> =
             self.fields.iter().enumerate().filter_map(|(at, field)| Some((self.filter_rank(field)?, at))).collect();
@@ -581,7 +581,8 @@ impl<'a> TableTools<'a> {
             // `BIGINT UNSIGNED` has values that `SIGNED` does not.
             Kind::BigInt if self.dialect.facts().has_unsigned_numbers => format!("CAST({value} AS DECIMAL(20))"),
             Kind::BigInt => format!("CAST({value} AS bigint)"),
-            // A document is a text to SQLite, and is read as one: a text that is a document is that one.
+            // A document is a text to SQLite, and is read as one: a text that is a document is that
+            // one.
             Kind::Json if self.dialect.facts().makes_documents => {
                 format!("iif(json_valid({value} ->> '$'), {value} ->> '$', {value})")
             }
