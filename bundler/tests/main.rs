@@ -14,7 +14,6 @@ mod load;
 mod malformed;
 mod mysql;
 mod npm_imports;
-mod redis_rights;
 mod reference;
 mod rendered;
 mod sample;

@@ -30,6 +30,9 @@ mod found;
 mod print;
 mod redis;
 mod section;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, reason = "a test whose app cannot be built fails")]
+mod tests;
 
 pub use acl::{Acl, KeyAccess, Selector};
 pub use found::{Answer, Found, Question};

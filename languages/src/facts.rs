@@ -130,7 +130,7 @@ pub struct Facts {
     pub has_times: bool,
     /// Whether results say of a date, a time or a UUID what it is.
     pub tells_types: bool,
-    /// Whether a document has to be made from its text, by `json(…)`.
+    /// Whether a document is a text, whose members `->>` reads.
     pub makes_documents: bool,
 
     /// What its names and clauses mean.

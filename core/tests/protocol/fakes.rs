@@ -361,7 +361,7 @@ impl Ask {
     }
 
     /// From a program of the machine that serves.
-    pub(crate) fn from_here(mut self) -> Self {
+    pub(crate) fn on_this_machine(mut self) -> Self {
         self.0.is_local = true;
         self.set("host", "127.0.0.1:8080")
     }

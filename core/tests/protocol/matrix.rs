@@ -557,21 +557,21 @@ fn health() {
         assert_eq!((seen.status, seen.headers.first("allow")), (405, Some("GET, HEAD")));
     }
     let ready = || Ask::new("GET", "/readyz");
-    let seen = ready().from_here().send(&sick);
+    let seen = ready().on_this_machine().send(&sick);
     let adapters = json!([
         {"name": "a", "status": "ok"},
         {"name": "b", "status": "error", "kind": "unavailable"},
         {"name": "c", "status": "error", "kind": "configuration"},
     ]);
     assert_eq!((seen.status, seen.body), (503, json!({"status": "unavailable", "adapters": adapters})));
-    let passed_on = ready().from_here().with("x-forwarded-for", "192.0.2.1");
-    let by_name = ready().from_here().set("host", "mcp.example.com");
+    let passed_on = ready().on_this_machine().with("x-forwarded-for", "192.0.2.1");
+    let by_name = ready().on_this_machine().set("host", "mcp.example.com");
     let with_key = ready().with("x-api-key", "a key");
     for others in [ready(), ready().set("host", "127.0.0.1:8080"), passed_on, by_name, with_key] {
         let seen = others.send(&sick);
         assert_eq!((seen.status, seen.text.as_str()), (503, r#"{"status":"unavailable"}"#));
     }
-    let seen = ready().from_here().send(&endpoint(empty_app()));
+    let seen = ready().on_this_machine().send(&endpoint(empty_app()));
     assert_eq!((seen.status, seen.text), (200, String::from(r#"{"status":"ok"}"#)));
 }
 

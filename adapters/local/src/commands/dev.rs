@@ -12,7 +12,7 @@ use millrace_core::{
     Json,
     app::{App, Server},
     one_line::one_line,
-    platform_caller::{Authorizer, PlatformCaller},
+    platform_caller::PlatformCaller,
 };
 
 use super::{caller, types};

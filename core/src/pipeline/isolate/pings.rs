@@ -108,7 +108,8 @@ mod tests {
         let (mut second, mut third) = (pin!(pings.answer(0, &clock, ask())), pin!(pings.answer(0, &clock, ask())));
         assert_eq!((polled(second.as_mut()), polled(third.as_mut())), (Poll::Pending, Poll::Pending));
         // It takes longer than answers are fresh.
-        (clock.0.set(9000), is_there.set(true));
+        clock.0.set(9000);
+        is_there.set(true);
         assert_eq!((polled(second.as_mut()), polled(third.as_mut())), (Poll::Ready(Ok(())), Poll::Ready(Ok(()))));
         assert_eq!(asked.get(), 2, "the first one gave up");
     }

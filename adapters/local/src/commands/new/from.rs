@@ -30,12 +30,9 @@ mod table_tools;
 pub(in crate::commands) mod yaml;
 
 use reader::Reader;
-use schema::{Reference, Table};
+use schema::{Found, NumberedTable, Reference, Table};
 use source::{Source, VARIABLE};
 use table_tools::{Referred, TableTools};
-
-/// A table, and the number by which PostgreSQL's catalogue knows it.
-type NumberedTable = (Table, i64);
 
 /// What whoever runs the command wants.
 struct Wish {
@@ -43,17 +40,6 @@ struct Wish {
     tables: Vec<String>,
     /// The columns to leave out.
     hidden: Vec<String>,
-}
-
-/// A schema, as far as tools are made from it.
-struct Found {
-    tables: Vec<Table>,
-    /// The tables and views that nobody chose.
-    others: Vec<String>,
-    /// Whether the command chose, and not whoever runs it.
-    is_choice: bool,
-    /// Those that could not be read, and why.
-    unreadable: Vec<(String, String)>,
 }
 
 /// Writes the app's own files.

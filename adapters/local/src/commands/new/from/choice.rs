@@ -1,6 +1,10 @@
 //! Which tables get tools, and what is said of those that were chosen and of what was left out.
 
-use super::{Found, NumberedTable, table_tools::TableTools, yaml};
+use super::{
+    schema::{Found, NumberedTable},
+    table_tools::TableTools,
+    yaml,
+};
 use crate::{
     app::count,
     output::{CommandError, CommandResult, print},

@@ -192,8 +192,9 @@ async fn sample(reader: &Reader, table: &mut Table) -> CommandResult {
             }
         })
         .collect();
+    // A view that cannot be read has no columns; why, the server says.
     if cells.is_empty() {
-        return Ok(());
+        return reader.columns(&format!("SELECT * FROM {}", FACTS.quoted(&table.name))).await.map(drop);
     }
     let text = format!("SELECT {} FROM (SELECT * FROM {} LIMIT {SAMPLE}) AS sample", cells.join(", "), FACTS.quoted(&table.name));
     let rows = reader.rows(&text, &[]).await?;

@@ -127,8 +127,10 @@ fn kind(described: &Described, modifier: Option<i64>) -> Kind {
             "boolean" => Kind::List("boolean"),
             "uuid" => Kind::List("uuid"),
             "date" => Kind::List("date"),
-            "json" | "jsonb" => Kind::List("json"),
-            _ => Kind::List("string"),
+            "numeric" | "text" | "character varying" | "character" | "name" | "inet" | "interval" => Kind::List("string"),
+            name if name.starts_with("timestamp") => Kind::List("string"),
+            // A domain may be a number, and all others are texts.
+            _ => Kind::List("json"),
         },
         ColumnKind::Text => match described.type_name.as_str() {
             // A float has fifteen digits for certain.
@@ -154,7 +156,7 @@ async fn sample(reader: &Reader, table: &mut Table) {
     let doubt = |column: &Column| {
         let name = FACTS.quoted(&column.name);
         Some(match column.kind {
-            Kind::Int => (format!("{name} NOT BETWEEN -{MOST} AND {MOST}"), Kind::BigInt),
+            Kind::Int => (format!("{name}::bigint NOT BETWEEN -{MOST} AND {MOST}"), Kind::BigInt),
             Kind::Float | Kind::Decimal => (format!("{name}::text IN ('NaN', 'Infinity', '-Infinity')"), Kind::Other),
             Kind::Date | Kind::DateTime | Kind::LocalTime => (format!("{name} NOT BETWEEN '0001-01-01' AND '9999-12-31'"), Kind::Other),
             Kind::List(_) => (format!("array_ndims({name}) > 1"), Kind::List("json")),

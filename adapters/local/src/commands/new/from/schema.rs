@@ -2,6 +2,20 @@
 
 use super::names::can_be_written;
 
+/// A table, and the number by which PostgreSQL's catalogue knows it.
+pub(super) type NumberedTable = (Table, i64);
+
+/// A schema, as far as tools are made from it.
+pub(super) struct Found {
+    pub(super) tables: Vec<Table>,
+    /// The tables and views that nobody chose.
+    pub(super) others: Vec<String>,
+    /// Whether the command chose, and not whoever runs it.
+    pub(super) is_choice: bool,
+    /// Those that could not be read, and why.
+    pub(super) unreadable: Vec<(String, String)>,
+}
+
 /// A table or a view.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {

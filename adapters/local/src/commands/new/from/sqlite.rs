@@ -46,7 +46,7 @@ pub(super) async fn names(reader: &Reader) -> CommandResult<Vec<Table>> {
 pub(super) async fn fill(reader: &Reader, table: &mut Table) -> CommandResult {
     let definition = reader.rows(DEFINITION, &[&table.name]).await?.first().and_then(|row| row.text(0)).unwrap_or_default();
     let mut allowed = checks::allowed_values(&definition);
-    let (mut keys, mut defaults) = (BTreeMap::new(), BTreeMap::new());
+    let (mut keys, mut defaults, mut is_numbered) = (BTreeMap::new(), BTreeMap::new(), false);
     for row in reader.rows(COLUMNS, &[&table.name]).await? {
         let Some(name) = row.text(0) else { continue };
         let (declared, hidden) = (row.text(1).unwrap_or_default(), row.int(5).unwrap_or(0));
@@ -56,6 +56,7 @@ pub(super) async fn fill(reader: &Reader, table: &mut Table) -> CommandResult {
         }
         if let Some(place) = row.int(4).filter(|place| *place > 0) {
             keys.insert(place, table.columns.len());
+            is_numbered = declared.eq_ignore_ascii_case("integer");
         }
         let kind = declared_kind(&declared);
         let filled = match row.text(3) {
@@ -72,10 +73,10 @@ pub(super) async fn fill(reader: &Reader, table: &mut Table) -> CommandResult {
         table.columns.push(Column { name, comment: None, kind, nullable, values, max_length: None, filled });
     }
     table.key = keys.into_values().collect();
-    // `INTEGER PRIMARY KEY` numbers rows by itself.
+    // `INTEGER PRIMARY KEY` numbers rows by itself, and `INT PRIMARY KEY` does not.
     if let [only] = table.key.as_slice()
         && let Some(column) = table.columns.get_mut(*only)
-        && column.kind == Kind::Int
+        && is_numbered
         && table.is_writable
         && column.filled == Filled::ByNothing
     {

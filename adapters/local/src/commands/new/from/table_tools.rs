@@ -98,8 +98,8 @@ pub(super) struct ToolFile {
 }
 
 impl<'a> TableTools<'a> {
-    /// Plans the tools of a table; `referred` finds the table that a reference is about. `None` where
-    /// nothing of it can be shown.
+    /// Plans the tools of a table; `referred` finds the table that a reference is about. `None`
+    /// where nothing of it can be shown.
     pub(super) fn new(
         table: &'a Table,
         name: String,
@@ -313,12 +313,12 @@ impl<'a> TableTools<'a> {
         for field in &self.fields {
             let rule = match &field.column.filled {
                 Filled::Always => continue,
-                Filled::ByDefault => {
+                Filled::ByLiteral(literal) => Some(format!("default: {}", self.literal(literal, field))),
+                Filled::BySql(sql) if names::can_be_written(sql) => Some("optional: true".to_owned()),
+                Filled::ByDefault | Filled::BySql(_) => {
                     by_default.push(in_comment(&field.column.name));
                     continue;
                 }
-                Filled::ByLiteral(literal) => Some(format!("default: {}", self.literal(literal, field))),
-                Filled::BySql(_) => Some("optional: true".to_owned()),
                 Filled::ByNothing => field.column.nullable.then(|| "optional: true".to_owned()),
             };
             columns.push(field.sql.clone());
@@ -433,7 +433,10 @@ impl<'a> TableTools<'a> {
     fn columns(&self) -> Vec<String> {
         let column = |field: &Field<'_>| match field.column.kind {
             Kind::BigInt => {
-                format!("CAST({} AS {}) AS {}", field.sql, self.dialect.facts().text_type, names::in_statement(&field.name, self.dialect))
+                // A `BIT` of MySQL as a text is its bytes.
+                let number = if self.dialect.facts().has_unsigned_numbers { " + 0" } else { "" };
+                let (text, name) = (self.dialect.facts().text_type, names::in_statement(&field.name, self.dialect));
+                format!("CAST({}{number} AS {text}) AS {name}", field.sql)
             }
             _ if field.name == field.column.name => field.sql.clone(),
             _ => format!("{} AS {}", field.sql, names::in_statement(&field.name, self.dialect)),
@@ -522,8 +525,8 @@ impl<'a> TableTools<'a> {
         )
     }
 
-    /// Conditions on what a row refers to, on its dates, and on what has few values. The inputs have
-    /// other names than these.
+    /// Conditions on what a row refers to, on its dates, and on what has few values. The inputs
+    /// have other names than these.
     fn filters(&self, others: &[&str]) -> Filters {
         let mut places: Vec<(u8, usize)> =
             self.fields.iter().enumerate().filter_map(|(at, field)| Some((self.filter_rank(field)?, at))).collect();
@@ -578,7 +581,11 @@ impl<'a> TableTools<'a> {
             // `BIGINT UNSIGNED` has values that `SIGNED` does not.
             Kind::BigInt if self.dialect.facts().has_unsigned_numbers => format!("CAST({value} AS DECIMAL(20))"),
             Kind::BigInt => format!("CAST({value} AS bigint)"),
-            Kind::Json if self.dialect.facts().makes_documents => format!("json({value})"),
+            // A document is a text to SQLite, and is read as one: a text that is a document is that
+            // one.
+            Kind::Json if self.dialect.facts().makes_documents => {
+                format!("iif(json_valid({value} ->> '$'), {value} ->> '$', {value})")
+            }
             // A text is bound as JSON, with its quotes: the value is what it says.
             Kind::Any => format!("json_extract({value}, '$')"),
             _ => value,

@@ -1,16 +1,12 @@
 //! The rights of commands of Redis, as `millrace grants` prints them.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test whose app cannot be built fails")]
-
 use std::collections::BTreeMap;
 
-use millrace_bundler::{
-    Options, bundle,
-    grants::{self, Asked, Section, selector_of},
-};
+use millrace_bundler::{Options, bundle};
+use millrace_test_kit::files;
 use serde_json::Value as Json;
 
-use crate::support::{told, write};
+use crate::{Asked, Section, json, sections, selector_of, text};
 
 /// What the files of an app make: the text that is printed, and the same for programs.
 struct Printed {
@@ -20,14 +16,16 @@ struct Printed {
 
 fn printed(files: &[(&str, &str)], variables: &[(&str, &str)], role: Option<&str>) -> Printed {
     let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), files);
+    for (path, contents) in files {
+        files::write(folder.path(), path, contents);
+    }
     let connectors = ["postgres", "redis", "upstash", "mongodb"].map(String::from).to_vec();
     let mut report = bundle(folder.path(), &Options { connectors, ..Options::default() });
-    let app = report.app.take().unwrap_or_else(|| panic!("{}", told(&report)));
+    let app = report.app.take().unwrap_or_else(|| panic!("{:?}", report.diagnostics));
     let variable = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
     let asked = Asked { app: &app, report: &report, variable: &variable, role };
-    let sections: Vec<Section> = grants::sections(&asked, &BTreeMap::new());
-    Printed { text: grants::text("shop", &sections), json: grants::json(&sections) }
+    let sections: Vec<Section> = sections(&asked, &BTreeMap::new());
+    Printed { text: text("shop", &sections), json: json(&sections) }
 }
 
 /// The lines that give a right, and those that say what is not known or wider.
