@@ -1,1 +1,5 @@
-export default (_, ctx) => { const { signal, log, progress, db, cache, ...rest } = ctx; return rest; };
+// Where a request came to and from is another thing on each host.
+export default (_, ctx) => {
+  const { signal, log, progress, db, cache, request: { path, peer, ...request }, ...rest } = ctx;
+  return { request, ...rest };
+};
