@@ -180,6 +180,7 @@ static SERVER: Record = Record {
             Shape::OneOf(&[Shape::Int(0, 65_535), Shape::Text]),
             "The port of the local host, or a variable: `\"{{ env.HTTP_PORT }}\"`. The option `--port` and the variable `PORT` override it.",
         )
+        .filled()
         .default("8080"),
         Field::new("path", Shape::Text, "The path of the MCP endpoint.").default("/mcp"),
         Field::new("cors", Shape::Record(&CORS), "Which web pages may call."),

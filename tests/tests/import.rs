@@ -8,7 +8,7 @@ use millrace_tests::{
     files,
     local::binary,
     mysql::Mysql,
-    postgres::{Postgres, psql},
+    postgres::LazyDatabase,
 };
 use serde_json::Value as Json;
 
@@ -86,14 +86,14 @@ fn the_prebuilt_types_of_postgres_give_what_the_catalogue_has() {
         ("postgres-list-database-stats", "database_stats"),
         ("postgres-list-roles", "roles"),
     ];
-    let postgres = Postgres::start(&[]);
-    let url = postgres.database("toolbox");
-    psql(
-        &url,
+    let database = LazyDatabase::new(
         "CREATE TABLE parents (id int PRIMARY KEY, name text NOT NULL DEFAULT 'x'); COMMENT ON COLUMN parents.name IS 'How it is called'; \
          CREATE TABLE children (id serial PRIMARY KEY, parent int REFERENCES parents (id), kind text CHECK (kind <> '')); \
-         CREATE VIEW names AS SELECT name FROM parents; INSERT INTO parents VALUES (1), (2); ANALYZE",
+         CREATE VIEW names AS SELECT name FROM parents; INSERT INTO parents VALUES (1), (2); ANALYZE"
+            .to_owned(),
     );
+    database.make();
+    let url = database.url();
     let folder = tempfile::tempdir().unwrap();
     let source = "kind: source\nname: db\ntype: postgres\nhost: 127.0.0.1\nport: 1\ndatabase: toolbox\nuser: postgres\n";
     import(folder.path(), &(source.to_owned() + &prebuilt(&TYPES)), &[]);

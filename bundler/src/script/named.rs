@@ -26,7 +26,7 @@ pub enum AppPart {
 pub struct ScriptReference {
     /// What it names.
     pub part: AppPart,
-    /// Its name; the text of a statement, and the URL of a `fetch` as far as its host. Nothing where
+    /// Its name; the text of a statement, and the URL of a `fetch` as far as its host. Empty where
     /// that is not written out.
     pub name: String,
     /// For a statement: the name of its adapter, where the script has that, too.

@@ -2,8 +2,8 @@
 //!
 //! The strings are
 //! [libpq's](https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING): a URI,
-//! or `name=value` pairs. What the string and the options set to different values is an error, and so
-//! is a name that is not known.
+//! or `name=value` pairs. What the string and the options set to different values is an error, and
+//! so is a name that is not known.
 
 mod text;
 

@@ -1,6 +1,6 @@
-//! `execute {tool, arguments}`, in apps of Hyperterse `execute {tool, inputs}`: the gateway to tools
-//! that `tools/list` need not name. It stands before stage 1: the call becomes a call of the tool
-//! that it names, and everything after is as if the caller had called that one, authentication
+//! `execute {tool, arguments}`, in apps of Hyperterse `execute {tool, inputs}`: the gateway to
+//! tools that `tools/list` need not name. It stands before stage 1: the call becomes a call of the
+//! tool that it names, and everything after is as if the caller had called that one, authentication
 //! included.
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};

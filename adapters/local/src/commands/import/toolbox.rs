@@ -35,7 +35,7 @@ use variables::Variables;
 /// statements.
 ///
 /// # Errors
-/// It is no configuration, and why.
+/// Why it is not a configuration.
 pub(super) fn convert(documents: &[Json], textual: bool) -> Result<ImportedApp, String> {
     let config = Config::read(documents)?;
     let mut imported = ImportedApp::default();

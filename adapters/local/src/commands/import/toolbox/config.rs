@@ -112,7 +112,7 @@ impl Entry {
     }
 }
 
-/// The text of a value that is no list and no map.
+/// The text of a value other than a list or a map.
 pub(super) fn scalar(value: &Json) -> Option<String> {
     match value {
         Json::String(text) => Some(text.clone()),

@@ -2,7 +2,7 @@
 
 use crate::commands::new::from::yaml;
 
-/// A description within a line. What is between double braces is no placeholder there.
+/// A description within a line. Double braces would be taken for a placeholder there.
 pub(super) fn described(text: &str) -> String {
     yaml::quoted(&escaped(text))
 }

@@ -157,7 +157,7 @@ fn command(tool: &Entry, parameters: &[Parameter]) -> Result<Converted, String> 
     };
     let mut text = Vec::new();
     for word in words {
-        let word = super::config::scalar(word).ok_or("a command has a word that is no text")?;
+        let word = super::config::scalar(word).ok_or("a command has a word that is a list or a map")?;
         let parameter = word.strip_prefix('$').and_then(|name| parameters.iter().find(|parameter| parameter.name == name));
         text.push(match parameter {
             Some(parameter) => format!("{{{{ {} }}}}", parameter.path),
