@@ -1065,7 +1065,7 @@ fn a_table_of_every_type_of_sqlite_can_be_read_and_written() {
         ("BLOB", "x'00ff'"),
         ("BLOB", "'text'"),
         ("GEOMETRY", "2.5"),
-        ("INTEGER GENERATED ALWAYS AS (id * 2)", ""),
+        ("INTEGER GENERATED ALWAYS AS (c2 * 2)", ""),
     ];
     let columns: Vec<String> = types.iter().enumerate().map(|(number, (name, _))| format!("c{number} {name}")).collect();
     let values: Vec<&str> = types.iter().map(|(_, value)| *value).filter(|value| !value.is_empty()).collect();

@@ -117,6 +117,7 @@ fn column(row: &Row, name: String, described: &Described) -> Column {
 fn kind(described: &Described, modifier: Option<i64>) -> Kind {
     match described.kind {
         ColumnKind::Boolean => Kind::Boolean,
+        ColumnKind::Integer | ColumnKind::BigInteger if described.type_name == "oid" => Kind::Id,
         ColumnKind::Integer | ColumnKind::BigInteger => Kind::Int,
         ColumnKind::Float => Kind::Float,
         ColumnKind::Any => Kind::Json,
@@ -156,7 +157,7 @@ async fn sample(reader: &Reader, table: &mut Table) {
     let doubt = |column: &Column| {
         let name = FACTS.quoted(&column.name);
         Some(match column.kind {
-            Kind::Int => (format!("{name}::bigint NOT BETWEEN -{MOST} AND {MOST}"), Kind::BigInt),
+            Kind::Int => (format!("{name} NOT BETWEEN -{MOST} AND {MOST}"), Kind::BigInt),
             Kind::Float | Kind::Decimal => (format!("{name}::text IN ('NaN', 'Infinity', '-Infinity')"), Kind::Other),
             Kind::Date | Kind::DateTime | Kind::LocalTime => (format!("{name} NOT BETWEEN '0001-01-01' AND '9999-12-31'"), Kind::Other),
             Kind::List(_) => (format!("array_ndims({name}) > 1"), Kind::List("json")),

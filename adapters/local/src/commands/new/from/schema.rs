@@ -95,6 +95,8 @@ pub(super) enum Kind {
     /// An integer that JSON's readers do not tell from its neighbours: a text in inputs and
     /// results.
     BigInt,
+    /// A number that names something, such as an `oid`, and is never summed up.
+    Id,
     Float,
     /// A decimal with more digits than a float has: a text.
     Decimal,

@@ -596,7 +596,7 @@ impl<'a> TableTools<'a> {
     fn input_type(&self, field: &Field<'_>) -> String {
         let column = field.column;
         match column.kind {
-            Kind::Int => "int".to_owned(),
+            Kind::Int | Kind::Id => "int".to_owned(),
             Kind::BigInt if self.dialect.facts().has_unsigned_numbers => "string, pattern: \"^-?[0-9]{1,20}$\"".to_owned(),
             Kind::BigInt => "string, pattern: \"^-?[0-9]{1,19}$\"".to_owned(),
             Kind::Float => "float".to_owned(),
@@ -642,7 +642,7 @@ impl<'a> TableTools<'a> {
     fn shown_type(&self, kind: Kind) -> &'static str {
         let is_told = self.dialect.facts().tells_types;
         match kind {
-            Kind::Int => "int",
+            Kind::Int | Kind::Id => "int",
             Kind::Float => "float",
             Kind::Boolean => "boolean",
             Kind::Date if is_told => "date",
