@@ -458,7 +458,7 @@ fn every_tool_of_a_postgresql_database_works() {
     let list = app.read("app/tools/customers/list/config.yaml");
     assert!(
         list.starts_with(
-            "description: \"List customers, ordered by id. Who buys: \\\"all\\\" of them. { { inputs.x } } # not a comment\"\n"
+            "description: \"List customers, ordered by id unless sort says otherwise. Who buys: \\\"all\\\" of them. { { inputs.x } } # not a comment\"\n"
         ),
         "{list}"
     );
