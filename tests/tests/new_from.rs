@@ -222,8 +222,9 @@ fn value(name: &str, schema: &Json) -> Json {
     if let Some(first) = schema["enum"].get(0) {
         return first.clone();
     }
-    if schema["anyOf"].is_array() {
-        return value(name, &schema["anyOf"][0]);
+    let choices = schema["anyOf"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if !choices.is_empty() && !choices.iter().any(|choice| choice["type"] == "object") {
+        return value(name, &choices[0]);
     }
     let max = schema["maxLength"].as_u64().unwrap_or(u64::MAX);
     // Most formats are a sentence of the description.
@@ -432,6 +433,7 @@ fn every_tool_of_a_postgresql_database_works() {
     let names = call_every_tool(
         &app,
         &[
+            ("customers", "rates", json!(["1.5", null])),
             ("order-items", "order", order),
             ("order-items", "line", json!(7)),
             ("snowflakes", "parent", json!("9223372036854775806")),
@@ -456,7 +458,7 @@ fn every_tool_of_a_postgresql_database_works() {
     let list = app.read("app/tools/customers/list/config.yaml");
     assert!(
         list.starts_with(
-            "description: \"List customers, ordered by id. Who buys: \\\"all\\\" of them. { { inputs.x } } # not a comment\"\n"
+            "description: \"List customers, ordered by id unless sort says otherwise. Who buys: \\\"all\\\" of them. { { inputs.x } } # not a comment\"\n"
         ),
         "{list}"
     );
@@ -542,7 +544,7 @@ fn every_tool_of_a_mariadb_database_works() {
     check(&app);
     call_every_tool(&app, &[]);
     let list = app.read("app/tools/orders/list/config.yaml");
-    assert!(list.contains("customer_id: { type: int, optional: true,") && list.contains("ORDER BY orderId"), "{list}");
+    assert!(list.contains("customer_id: { type: int, optional: true,") && list.contains("}}, orderId\n"), "{list}");
     let folder = tempfile::tempdir().unwrap();
     let said = text(&new(folder.path(), &["all", "--from", &reader]));
     assert!(said.contains("left out `broken`: ") && !said.contains("numbers") && !said.contains("hunter2"), "{said}");

@@ -158,7 +158,10 @@ async fn sample(reader: &Reader, table: &mut Table) {
         let name = FACTS.quoted(&column.name);
         Some(match column.kind {
             Kind::Int => (format!("{name} NOT BETWEEN -{MOST} AND {MOST}"), Kind::BigInt),
-            Kind::Float | Kind::Decimal => (format!("{name}::text IN ('NaN', 'Infinity', '-Infinity')"), Kind::Other),
+            // Those of a float are NULL to a caller.
+            Kind::Float | Kind::Decimal => {
+                (format!("{name}::text IN ('NaN', 'Infinity', '-Infinity') AND pg_typeof({name}) = 'numeric'::regtype"), Kind::Other)
+            }
             Kind::Date | Kind::DateTime | Kind::LocalTime => (format!("{name} NOT BETWEEN '0001-01-01' AND '9999-12-31'"), Kind::Other),
             Kind::List(_) => (format!("array_ndims({name}) > 1"), Kind::List("json")),
             _ => return None,
