@@ -167,7 +167,8 @@ fn keys_fall_back_to_the_environment() {
     let adapter = "connector: sqlite\nconnection_string: x.db";
     let names = |root: &str, config: &str, adapters: &str| -> Vec<String> {
         let app = build(&[(root, "name: shop"), (config, tool), (adapters, adapter)]).app.unwrap();
-        let Some(Auth::ApiKey(ApiKeys { keys, .. })) = &app.tools[0].auth else { panic!("keys") };
+        let tool = app.tools.iter().find(|tool| tool.name == "x").unwrap();
+        let Some(Auth::ApiKey(ApiKeys { keys, .. })) = &tool.auth else { panic!("keys") };
         keys.iter()
             .map(|key| match &key.expected {
                 ExpectedKey::Value(template) => format!("{:?}", template.0),

@@ -69,7 +69,7 @@ fn what_a_script_is_made_of_is_counted() {
     assert_eq!(b.packages.keys().map(String::as_str).collect::<Vec<_>>(), [""]);
 }
 
-const ROOT: [(&str, &str); 2] = [("millrace.yaml", "name: shop"), ("package.json", "{}")];
+const ROOT: [(&str, &str); 2] = [("millrace.yaml", "name: shop\nfetch: { allow: [a.example] }"), ("package.json", "{}")];
 
 /// An app with a tool for each script, loaded.
 fn loaded(files: &[(&str, &str)], answers: &[Answer<'_>]) -> Report {
