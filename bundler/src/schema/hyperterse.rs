@@ -138,8 +138,8 @@ static FILES: [File; 6] = [
 pub(super) fn table(text: &mut String) {
     text.push_str(
         "\n## Apps of Hyperterse\n\nAn app with `.hyperterse` runs as it is. Beside its tools it has `search` and \
-         `execute`, which takes `{ tool, inputs }`, unless a tool of its own has one of these names; `tools.expose: direct` turns them off. Two things of its scripts have to change, \
-         and `check` names each place: a host that `fetch` asks must be in `fetch.allow` of `.hyperterse`, and `fetch`, `json()` and `text()` return promises, which need `await`. \
+         `execute`, which takes `{ tool, inputs }`, unless it has a tool of that name; `tools.expose: direct` turns both off. Change two things in its scripts, \
+         of which `check` names each place: a host that `fetch` asks must be in `fetch.allow` of `.hyperterse`, and `fetch`, `json()` and `text()` return promises, which need `await`. \
          These are the keys of Hyperterse 2.x, and what Millrace does with them.\n",
     );
     for (title, record, keys) in &FILES {

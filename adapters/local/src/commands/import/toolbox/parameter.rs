@@ -144,7 +144,7 @@ fn options(body: &Map<String, Json>, kind: Option<InputType>) -> Result<Option<V
     let texts: Vec<String> = allowed.iter().filter_map(scalar).collect();
     if texts.iter().any(|text| is_pattern(text)) {
         // A list of patterns becomes the pattern of a text.
-        return if kind == Some(InputType::String) { Ok(None) } else { Err("has patterns for values that are no texts".to_owned()) };
+        return if kind == Some(InputType::String) { Ok(None) } else { Err("has patterns for values other than texts".to_owned()) };
     }
     Ok(Some(texts))
 }
@@ -190,7 +190,7 @@ fn condition(name: &str, kind: InputType, body: &Map<String, Json>) -> Result<Op
         return Ok(None);
     }
     if kind != InputType::String || excluded.iter().any(|text| is_pattern(text) || text.contains('\'')) {
-        return Err("excludes values by a pattern, or values that are no texts".to_owned());
+        return Err("excludes values by a pattern, or values other than texts".to_owned());
     }
     let quoted: Vec<String> = excluded.iter().map(|text| format!("'{text}'")).collect();
     Ok(Some(format!("not (inputs.{name} in [{}])", quoted.join(", "))))
