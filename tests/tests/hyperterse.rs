@@ -97,7 +97,7 @@ fn its_statements_run_on_mysql_mongodb_and_redis() {
             json!([{ "_id": 7, "who": hostile, "code": "7", "note": format!("by {hostile}") }]).to_string(),
         ),
         (vec!["visits", "from=8", &format!("who={hostile}")], "[]\n".to_owned()),
-        (vec!["tally", "id=7"], json!([{ "_id": hostile, "n": 1 }]).to_string()),
+        (vec!["tally", "id=7"], r#""n":1"#.to_owned()),
         (vec!["keep", "user=ann lee", "choice=a \"b\" c"], r#"[{"value":"OK"}]"#.to_owned()),
         (vec!["kept", "user=ann lee"], r#"[{"value":"a \"b\" c"}]"#.to_owned()),
     ] {
@@ -302,9 +302,10 @@ fn what_of_its_documentation_does_not_run_is_named() {
                 ),
             ],
             vec![
-                "h.ts:2:20 warning: the script asks `api.example.com`, which is not in `fetch.allow`, so the request is refused",
+                "the script asks `api.example.com`, which is not in `fetch.allow`, so the request is refused",
+                "[app/tools/a/h.ts:2:20]",
                 "List the host in `.hyperterse`: `fetch: { allow: [\"api.example.com\"] }`.",
-                "h.ts:2:20 warning: `fetch` returns a promise, and what is used of it belongs to the response",
+                "`fetch` returns a promise, and what is used of it belongs to the response",
             ],
         ),
         // Keys of its first version.
@@ -313,12 +314,9 @@ fn what_of_its_documentation_does_not_run_is_named() {
                 ("app/tools/a/config.terse", "description: A.\nscripts:\n  handler: ./h.ts\n"),
                 ("app/tools/a/h.ts", "export default () => 1;\n"),
             ],
-            vec!["error: `scripts` is not a key of a tool"],
+            vec!["`scripts` is not a key of a tool"],
         ),
-        (
-            vec![("app/tools/a/config.terse", "description: A.\nuse: [one, two]\nstatement: SELECT 1\n")],
-            vec!["error: `use` takes text, not a list"],
-        ),
+        (vec![("app/tools/a/config.terse", "description: A.\nuse: [one, two]\nstatement: SELECT 1\n")], vec!["`use` cannot be a list"]),
     ] {
         let folder = tempfile::tempdir().unwrap();
         app(folder.path(), &[FILES[0]]);

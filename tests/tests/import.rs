@@ -124,7 +124,7 @@ fn the_prebuilt_types_of_mysql_give_what_the_schema_has() {
         ("mysql-list-tables-missing-unique-indexes", "missing"),
     ];
     let mysql = Mysql::start(&[]);
-    mysql.run("shop", "CREATE TABLE parents (id INT PRIMARY KEY, name VARCHAR(9)); CREATE TABLE loose (a INT); CREATE USER shop; GRANT ALL ON shop.* TO shop");
+    mysql.run("shop", "CREATE TABLE parents (id INT PRIMARY KEY, name VARCHAR(9)); CREATE TABLE loose (a INT); CREATE USER shop; GRANT ALL ON shop.* TO shop; GRANT PROCESS ON *.* TO shop");
     let folder = tempfile::tempdir().unwrap();
     let source = format!("kind: source\nname: db\ntype: mysql\nhost: 127.0.0.1\nport: {}\ndatabase: shop\nuser: shop\n", mysql.port);
     import(folder.path(), &(source + &prebuilt(&TYPES)), &[]);

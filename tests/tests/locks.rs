@@ -169,7 +169,7 @@ fn what_postgresql_describes_is_what_it_returns() {
         "s integer",
         "ints list",
         "texts list",
-        "moods text",
+        "moods list",
         "iv text",
         "bits text",
     ];

@@ -160,7 +160,7 @@ mod tests {
             ("http://shop?tls=1", &[], "contradicts `http:`"),
             ("libsql://shop?tls=1", &[("tls", "0")], "`tls` of connector `libsql` is set to different values"),
             ("libsql://shop?authToken=hunter2", &[("jwt", "hunter22")], "`auth_token` of connector `libsql` is set to different values"),
-            ("libsql://shop", &[("auth_token", "hunter2"), ("jwt", "hunter2")], "set more than once"),
+            ("libsql://shop", &[("auth_token", "hunter2"), ("jwt", "hunter22")], "is set to different values"),
             ("libsql://shop", &[("auth_token", "hunter2\nx")], "contains a character that a token cannot have"),
             ("libsql://shop?authToken=hunter2%0d%0ax", &[], "contains a character that a token cannot have"),
             ("libsql://shop?syncUrl=hunter2", &[], "sets `syncUrl`"),
