@@ -97,7 +97,7 @@ fn its_statements_run_on_mysql_mongodb_and_redis() {
             json!([{ "_id": 7, "who": hostile, "code": "7", "note": format!("by {hostile}") }]).to_string(),
         ),
         (vec!["visits", "from=8", &format!("who={hostile}")], "[]\n".to_owned()),
-        (vec!["tally", "id=7"], r#""n":1"#.to_owned()),
+        (vec!["tally", "id=7"], format!(r#"[{{"n":1,"_id":{}}}]"#, json!(hostile))),
         (vec!["keep", "user=ann lee", "choice=a \"b\" c"], r#"[{"value":"OK"}]"#.to_owned()),
         (vec!["kept", "user=ann lee"], r#"[{"value":"a \"b\" c"}]"#.to_owned()),
     ] {
