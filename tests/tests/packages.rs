@@ -1,7 +1,7 @@
 //! The npm packages, as somebody uses them who has Node and nothing else: no cargo, no rustc, no C
 //! compiler in the path.
 //!
-//! The packages hold the command and the runtimes that the other tests made, or, with
+//! The packages hold the command and the runtimes of the other tests, or, with
 //! `MILLRACE_PACKAGES`, those of a release in that folder.
 
 use std::{
@@ -40,25 +40,32 @@ fn packed(work: &Path) -> PathBuf {
     fs::create_dir_all(commands.join(platform)).unwrap();
     let command = commands.join(platform).join("millrace");
     assert!(run(Command::new("objcopy").arg("--strip-debug").arg(binary()).arg(&command)).status.success());
-    // Each more is a build of its own, and no other work.
-    let runtimes = work.join("runtimes");
-    let made = run(Command::new(binary())
-        .arg("runtimes")
-        .arg(&runtimes)
-        .args(["--arch", "x86_64", "--worker", "lean,scripts"])
-        .env("MILLRACE_WASM_OPT", "none"));
-    assert!(made.status.success(), "{}", text(&made));
     let out = work.join("out");
     let pack = run(Command::new(root().join("npm/pack.py"))
         .arg("--fast")
         .arg("--commands")
         .arg(&commands)
         .arg("--runtimes")
-        .arg(&runtimes)
+        .arg(runtimes())
         .arg("--out")
         .arg(&out));
     assert!(pack.status.success(), "{}", text(&pack));
     out
+}
+
+/// The folder of runtimes that the other tests use, or that are made now.
+fn runtimes() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = root().join("target/test-runtimes");
+        if std::env::var_os("MILLRACE_WORKER_RUNTIME").is_none() {
+            let mut command = Command::new(binary());
+            command.arg("runtimes").arg(&folder).args(["--arch", "x86_64", "--worker", "lean,scripts-databases"]);
+            let made = run(command.env("MILLRACE_WASM_OPT", "none"));
+            assert!(made.status.success(), "{}", text(&made));
+        }
+        folder
+    })
 }
 
 fn run(command: &mut Command) -> Output {
@@ -327,7 +334,7 @@ fn what_is_packed_twice_is_the_same_and_holds_what_it_says() {
         .arg("--commands")
         .arg(work.join("commands"))
         .arg("--runtimes")
-        .arg(work.join("runtimes"))
+        .arg(runtimes())
         .arg("--out")
         .arg(again.path()));
     assert!(pack.status.success(), "{}", text(&pack));

@@ -338,8 +338,8 @@ impl Architecture {
 pub(crate) struct Runtimes {
     /// The folder to write to
     pub(crate) out: PathBuf,
-    /// The processors of Lambda functions
-    #[arg(long, value_enum, value_delimiter = ',', default_values = ["x86_64", "arm64"])]
+    /// The processors of Lambda functions; without `--worker`, both
+    #[arg(long, value_enum, value_delimiter = ',')]
     pub(crate) arch: Vec<Architecture>,
     /// The Worker's runtimes, by the names of their folders, instead of all
     #[arg(long, value_delimiter = ',', value_name = "PARTS")]

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::{
     app,
-    cli::{Build, Target},
+    cli::{Architecture, Build, Target},
     output::{CommandError, CommandResult, print, typed},
 };
 
@@ -23,7 +23,8 @@ pub(super) mod worker;
 
 use files::Output;
 
-/// Makes runtimes from the checkout: `OUT/worker/PARTS/` and `OUT/bootstrap-ARCH`.
+/// Makes runtimes from the checkout: `OUT/worker/PARTS/` and `OUT/bootstrap-ARCH`. Where the
+/// Worker's are named and no processor is, only those.
 ///
 /// # Errors
 /// A tool is missing or fails, or a file cannot be written.
@@ -35,7 +36,11 @@ pub(super) fn runtimes(arguments: &crate::cli::Runtimes) -> CommandResult {
             output.write(&format!("worker/{parts}/{name}"), &bytes)?;
         }
     }
-    for architecture in &arguments.arch {
+    let architectures: &[Architecture] = match (arguments.arch.as_slice(), arguments.worker.as_slice()) {
+        ([], []) => &[Architecture::X86, Architecture::Arm],
+        (named, _) => named,
+    };
+    for architecture in architectures {
         let (name, bytes) = lambda::runtime_of(*architecture)?;
         output.write(&name, &bytes)?;
     }
