@@ -1,5 +1,5 @@
 //! Documents of scripts as text, a document as its judge sees it, and documents as rows: what the
-//! connectors `mongodb` and `postgrest` share.
+//! connectors `mongodb`, `postgrest` and `http` share.
 //!
 //! In a script's document, a text that is `$1` and nothing else is the first value. The text is
 //! read before a value is put in, so that no value can be a key or an operator.
@@ -8,6 +8,7 @@ use std::{collections::BTreeMap, rc::Rc};
 
 use millrace_core::{
     Error, ErrorKind, Json, Result,
+    ports::Node,
     value::{Rows, Value},
 };
 use millrace_languages::{Flaw, Tree, View};
@@ -86,6 +87,52 @@ fn parameter(text: &str) -> Option<usize> {
     Some(digits.parse().unwrap_or(usize::MAX))
 }
 
+/// Puts a script's values in.
+pub(crate) fn filled(draft: Draft, values: &[Value]) -> Node {
+    match draft {
+        Draft::Literal(value) => Node::Value(literal(value)),
+        Draft::Place(place) => Node::Value(values.get(place).cloned().unwrap_or(Value::Null)),
+        Draft::Members(members) => Node::Members(members.into_iter().map(|(key, draft)| (key, filled(draft, values))).collect()),
+        Draft::List(elements) => Node::List(elements.into_iter().map(|draft| filled(draft, values)).collect()),
+    }
+}
+
+/// Writes a part of a document as JSON; `leaf` writes its keys, as texts, and its values.
+///
+/// # Errors
+/// Those of `leaf`.
+pub(crate) fn write_json(node: &Node, out: &mut String, leaf: &impl Fn(&Value, &mut String) -> Result<()>) -> Result<()> {
+    match node {
+        Node::Value(value) => leaf(value, out),
+        Node::Members(members) => {
+            out.push('{');
+            for (place, (key, node)) in members.iter().enumerate() {
+                out.push_str(if place > 0 { "," } else { "" });
+                leaf(&Value::Text(key.clone()), out)?;
+                out.push(':');
+                write_json(node, out, leaf)?;
+            }
+            out.push('}');
+            Ok(())
+        }
+        Node::List(elements) => write_list(elements, out, |node, out| write_json(node, out, leaf)),
+    }
+}
+
+/// Writes a list as JSON.
+///
+/// # Errors
+/// Those of `write`.
+pub(crate) fn write_list<T>(elements: &[T], out: &mut String, write: impl Fn(&T, &mut String) -> Result<()>) -> Result<()> {
+    out.push('[');
+    for (place, element) in elements.iter().enumerate() {
+        out.push_str(if place > 0 { "," } else { "" });
+        write(element, out)?;
+    }
+    out.push(']');
+    Ok(())
+}
+
 /// What is wrong with a document, as one error.
 pub(crate) fn refused(flaws: &[Flaw]) -> Error {
     let messages: Vec<String> = flaws.iter().take(MOST_FLAWS).map(|Flaw { message, help, .. }| format!("{message}; {help}")).collect();
@@ -151,5 +198,5 @@ pub(crate) fn table<T>(documents: Vec<Vec<(String, T)>>, empty: &str, help: &str
         }
         row
     });
-    Ok(Rows { rows: rows.collect(), columns: Rc::from(columns), affected: 0, truncated: false })
+    Ok(Rows { rows: rows.collect(), columns: Rc::from(columns), affected: 0, truncated: false, document: None })
 }

@@ -54,7 +54,7 @@ pub(crate) use driver::REPEATABLE;
 #[cfg(any(feature = "databases", feature = "sqlite"))]
 pub(crate) use driver::{Call, SessionDriver, StatementNotes, StatementPlace, connector_over_sessions};
 #[cfg(feature = "databases")]
-pub(crate) use exact_json::{exact_json, is_json_number};
+pub(crate) use exact_json::{exact_json, is_json_number, readable_json};
 pub(crate) use limits::{max_response_bytes, only_reads, within_limits};
 #[cfg(feature = "databases")]
 pub(crate) use moment::utc_text;

@@ -97,7 +97,7 @@ fn of_statement(statement: &Statement, is_known: bool, language: Option<Language
             _ => Effect::Unknown,
         },
         Some(Form::Statement(dialect)) => of_text(statement, is_known, dialect),
-        None => Effect::Unknown,
+        Some(Form::Api) | None => Effect::Unknown,
     }
 }
 

@@ -3,6 +3,8 @@
 
 use millrace_core::{Error, ErrorKind, Json, Result, hex, ports::Node, value::Value};
 
+use crate::documents::{write_json, write_list};
+
 /// A value as PostgreSQL reads it; nothing for null.
 ///
 /// # Errors
@@ -86,36 +88,8 @@ pub(super) fn quoted(text: &str) -> String {
 /// [`Data`](ErrorKind::Data) for a text with a NUL character.
 pub(super) fn json(node: &Node) -> Result<String> {
     let mut text = String::new();
-    write_node(node, &mut text)?;
+    write_json(node, &mut text, &write_value)?;
     Ok(text)
-}
-
-fn write_node(node: &Node, out: &mut String) -> Result<()> {
-    match node {
-        Node::Value(value) => write_value(value, out),
-        Node::Members(members) => {
-            out.push('{');
-            for (place, (key, node)) in members.iter().enumerate() {
-                out.push_str(if place > 0 { "," } else { "" });
-                write_text(key, out)?;
-                out.push(':');
-                write_node(node, out)?;
-            }
-            out.push('}');
-            Ok(())
-        }
-        Node::List(elements) => write_list(elements, out, write_node),
-    }
-}
-
-fn write_list<T>(elements: &[T], out: &mut String, write: impl Fn(&T, &mut String) -> Result<()>) -> Result<()> {
-    out.push('[');
-    for (place, element) in elements.iter().enumerate() {
-        out.push_str(if place > 0 { "," } else { "" });
-        write(element, out)?;
-    }
-    out.push(']');
-    Ok(())
 }
 
 fn write_value(value: &Value, out: &mut String) -> Result<()> {

@@ -9,8 +9,21 @@ use std::borrow::Cow;
 
 use millrace_core::value::MAX_SAFE_INTEGER;
 
+/// The most digits that tell a double from all others.
+const MOST_DIGITS: usize = 17;
+
 /// Puts those numbers in quotes. What is not JSON stays what it is.
 pub(crate) fn exact_json(body: &[u8]) -> Cow<'_, [u8]> {
+    quoted_unless(body, is_held)
+}
+
+/// Puts in quotes only the numbers that a number in memory does not hold: whole ones beyond 64
+/// bits, those with more digits than any double, and those beyond its range.
+pub(crate) fn readable_json(body: &[u8]) -> Cow<'_, [u8]> {
+    quoted_unless(body, is_readable)
+}
+
+fn quoted_unless(body: &[u8], is_held: fn(&[u8]) -> bool) -> Cow<'_, [u8]> {
     let (mut written, mut copied, mut at) = (Vec::new(), 0, 0);
     while let Some(byte) = body.get(at) {
         match byte {
@@ -86,6 +99,16 @@ fn is_held(token: &[u8]) -> bool {
     double.is_finite() && Decimal::of(text).is_some_and(|decimal| Some(decimal) == Decimal::of(&format!("{double:e}")))
 }
 
+/// Whether a number is read as it is, or as the double that it was written of.
+fn is_readable(token: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(token) else { return false };
+    if !text.contains(['.', 'e', 'E']) {
+        return text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok();
+    }
+    text.parse::<f64>().is_ok_and(f64::is_finite)
+        && Decimal::of(text).is_some_and(|decimal| decimal.digits.len() <= MOST_DIGITS && (decimal.digits.is_empty() || text.parse() != Ok(0.0)))
+}
+
 /// The digits of a number without zeros around them, and the power of ten of the last one.
 #[derive(PartialEq)]
 struct Decimal {
@@ -113,6 +136,19 @@ impl Decimal {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_no_number_holds_is_a_text() {
+        for (json, expected) in [
+            ("[9007199254740993, 18446744073709551615, -9223372036854775808, 0.10000000000000001, 1e300, 0.0, 1.50]", None),
+            ("18446744073709551616", Some("\"18446744073709551616\"")),
+            ("12345678901234567890.10", Some("\"12345678901234567890.10\"")),
+            ("1e400", Some("\"1e400\"")),
+            ("1e-400", Some("\"1e-400\"")),
+        ] {
+            assert_eq!(std::str::from_utf8(&readable_json(json.as_bytes())).unwrap(), expected.unwrap_or(json));
+        }
+    }
 
     #[test]
     fn what_a_double_does_not_hold_is_a_text() {

@@ -171,7 +171,7 @@ fn answered<T>(run: &Run<'_>, question: Question<'_>, writes: bool, answer: Resu
 }
 
 fn fault_of(run: &Run<'_>, access: Access, error: Error) -> Fault {
-    let Error { kind, message, source } = error;
+    let Error { kind, message, source, answer: _ } = error;
     let message = match &source {
         Some(source) if run.tool.errors.expose => {
             format!("{}: {}", sentence(&message).trim_end_matches('.'), run.secrets().for_caller(source))
