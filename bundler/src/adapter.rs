@@ -24,6 +24,7 @@ use crate::{
 mod aws_iam;
 mod commands;
 mod databases;
+mod http;
 mod script_statements;
 mod session;
 mod tenant;
@@ -65,7 +66,7 @@ pub(crate) static ADAPTER: Record = Record {
     ],
 };
 
-/// The value of an option; only `allow` takes a list.
+/// The value of an option; few take a list.
 static OPTION: Shape = Shape::OneOf(&[Shape::Scalar, Shape::List(&Shape::Text)]);
 
 /// `fallback` of an adapter.
@@ -180,6 +181,7 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
     if supported && let Some(known) = find(&adapter.connector) {
         worker::check(compiler, &document, settings, &adapter, known);
         aws_iam::check(compiler, &document, settings, known);
+        http::check(compiler, &document, settings, known);
     }
     adapters.list.extend(is_first.then_some(adapter));
 }
@@ -262,16 +264,19 @@ fn binding_of(name: &str) -> String {
 }
 
 /// What else people call a kind of server, and the connector for it.
-const OTHER_NAMES: [(&str, &str); 16] = [
+const OTHER_NAMES: [(&str, &str); 19] = [
+    ("api", "http"),
     ("aurora", "rds-data"),
     ("cockroach", "postgres"),
     ("cockroachdb", "postgres"),
     ("dynamo", "dynamodb"),
+    ("https", "http"),
     ("mariadb", "mysql"),
     ("mongo", "mongodb"),
     ("pg", "postgres"),
     ("postgresql", "postgres"),
     ("rds", "rds-data"),
+    ("rest", "http"),
     ("sqlite3", "sqlite"),
     ("sqld", "libsql"),
     ("supabase", "postgrest"),
@@ -380,6 +385,11 @@ fn options(
             ALLOW if let Some(language) = known.map(|known| known.language).filter(|language| takes_names(*language)) => {
                 let names = commands::read(compiler, document, &entry.value, language);
                 adapter.options.push((entry.key.clone(), EnvTemplate(vec![EnvPart::Text(names.join(","))])));
+            }
+            _ if let Some(known) = known
+                && let Some(listed) = http::listed(compiler, document, known, entry) =>
+            {
+                adapter.options.extend(listed.into_iter().map(|value| (entry.key.clone(), value)));
             }
             _ if matches!(entry.value.data, Data::List(_)) => {
                 let message = format!("`options.{}` is a list", entry.key);

@@ -29,6 +29,7 @@ mod fetches;
 mod field;
 mod findings;
 mod guard;
+mod header_field;
 mod hidden_text;
 mod identity;
 mod input;

@@ -25,6 +25,7 @@ fn hints_beside(tool: &str, root: &str, read_only: &str, more: &[(&str, &str)]) 
         ("mongodb", "mongodb://localhost/d"),
         ("postgrest", "http://localhost:3000"),
         ("dynamodb", "dynamodb://localhost:8000?region=us-east-1"),
+        ("http", "https://api.example.com"),
     ];
     let adapters = adapters.map(|(connector, url)| (format!("app/adapters/{connector}.yaml"), adapter(connector, url)));
     let millrace = format!("name: a\n{root}");
@@ -93,6 +94,16 @@ fn hints_come_from_statements() {
     ];
     for (adapter, statement, expected) in documents {
         assert_eq!(hints(&format!("use: {adapter}\nstatement: {statement}"), "", ""), expected, "{adapter}: {statement}");
+    }
+    // An API is another system.
+    for (request, expected) in [
+        ("GET /a/{{ inputs.a }}", "y-yy"),
+        ("POST /a", "-y-y"),
+        ("POST /a\nreads: true", "y-yy"),
+        ("PATCH /a", "-y-y"),
+        ("DELETE /a/{{ inputs.a }}", "-y-y"),
+    ] {
+        assert_eq!(hints(&format!("use: http\nrequest: {request}"), "", ""), expected, "{request}");
     }
     for (steps, expected) in [
         ("[{ statement: SELECT 1 }, { statement: SELECT 2 }]", "y-y-"),

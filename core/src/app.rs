@@ -468,7 +468,13 @@ impl Execute {
     /// Whether its result is a list of rows in every call, with an output mapper or without.
     #[must_use]
     pub fn gives_rows(&self, is_mapped: bool) -> bool {
-        !is_mapped && self.access().is_some_and(Access::reads)
+        !is_mapped && !self.asks_api() && self.access().is_some_and(Access::reads)
+    }
+
+    /// Whether it sends a request of HTTP, whose answer can be anything.
+    #[must_use]
+    pub fn asks_api(&self) -> bool {
+        matches!(self, Self::Statement { statement, .. } if statement.http_method().is_some())
     }
 
     /// Whether its statements write; `None` where it has none.
@@ -567,7 +573,8 @@ pub enum ErrorStyle {
 /// One entry of `errors.on`: a result that counts as a failure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ErrorRule {
-    /// `when`, over `results`, `inputs`, `auth`.
+    /// `when`, over `results`, `inputs`, `auth`; or over `answer`, the answer to a request of HTTP
+    /// that failed.
     pub when: Expression,
     /// `code`
     pub code: String,

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use millrace_catalogue::find;
+use millrace_catalogue::{Language, find};
 use millrace_core::{
     app::{
         Access, Adapter, App, Audit, AuditTable, EnvPart, EnvTemplate, MiddlewareAction, Piece, SESSION_ROLE, SessionTemplate, Statement,
@@ -89,9 +89,19 @@ pub fn sections(asked: &Asked<'_>, found: &BTreeMap<usize, Found>) -> Vec<Sectio
                 needs: Vec::new(),
                 grants: Vec::new(),
                 acl: redis::has_acl(adapter).then(Acl::default),
+                requests: BTreeMap::new(),
+                api: api_of(adapter),
                 variables: BTreeSet::new(),
                 notes: BTreeSet::new(),
             }),
+        }
+    }
+    for tool in &asked.app.tools {
+        let Some(at) = tool.execute.adapter().and_then(|adapter| of_adapter.get(adapter as usize)) else { continue };
+        for statement in tool.execute.statements() {
+            if let (Some(method), Some(path)) = (statement.http_method(), statement.http_path()) {
+                sections[*at].requests.entry(format!("{method} {path}")).or_default().insert(tool.name.clone());
+            }
         }
     }
     let nothing = Found::default();
@@ -138,7 +148,19 @@ fn dialect_of(adapter: &Adapter) -> Option<Dialect> {
 
 /// What of an adapter's options decides who logs in, and where.
 fn login_of(adapter: &Adapter) -> Vec<&(String, EnvTemplate)> {
-    adapter.options.iter().filter(|(name, _)| matches!(name.as_str(), "database" | "secret_arn" | "user")).collect()
+    let is_api = is_api(adapter);
+    adapter.options.iter().filter(|(name, _)| is_api || matches!(name.as_str(), "database" | "secret_arn" | "user")).collect()
+}
+
+fn is_api(adapter: &Adapter) -> bool {
+    find(&adapter.connector).is_some_and(|connector| connector.language == Language::Http)
+}
+
+/// Where the requests of an adapter on an API go, and the scope of its tokens, as its file has
+/// them.
+fn api_of(adapter: &Adapter) -> Option<(String, Option<String>)> {
+    let scope = || adapter.options.iter().find(|(name, _)| name == "oauth_scope").map(|(_, scope)| scope.to_string());
+    is_api(adapter).then(|| (adapter.connection_string.to_string(), scope()))
 }
 
 /// The database of ClickHouse that a table is of where a statement names none: the one of the

@@ -54,6 +54,7 @@ fn a_connector_of_statements_says_so_of_any_other_command() {
             Language::Arguments => "commands",
             Language::Documents => "documents",
             Language::Requests => "requests",
+            Language::Http => "requests of HTTP",
         };
         // Where nobody listens: it says so before it connects.
         let settings = match connector.name {
@@ -154,6 +155,7 @@ fn facts(connector: &Connector) -> String {
         Language::Arguments => "a command of Redis",
         Language::Documents => "a command of MongoDB, as a map",
         Language::Requests => "a request, as a map",
+        Language::Http => "a request of HTTP",
         Language::PartiQl => "PartiQL",
     };
     rows.push(("a statement is", language.to_owned()));

@@ -151,5 +151,5 @@ pub(crate) fn table<T>(documents: Vec<Vec<(String, T)>>, empty: &str, help: &str
         }
         row
     });
-    Ok(Rows { rows: rows.collect(), columns: Rc::from(columns), affected: 0, truncated: false })
+    Ok(Rows { rows: rows.collect(), columns: Rc::from(columns), affected: 0, truncated: false, document: None })
 }

@@ -42,7 +42,8 @@ fn send(url: String, headers: &[(&str, &str)], timeout_ms: u64) -> Result<HttpRe
     let headers: Headers = headers.iter().copied().collect();
     isolate::run(move || async move {
         let deadline_ms = SystemClock.now_ms() + timeout_ms;
-        let request = HttpRequest { method: "GET".into(), url, headers, body: Vec::new(), deadline_ms, max_response_bytes: 10 };
+        let request =
+            HttpRequest { method: "GET".into(), url, headers, body: Vec::new(), deadline_ms, max_response_bytes: 10, public_only: false };
         NativeHttpClient::new(Rc::new(SystemClock)).send(request).await
     })
     .unwrap()

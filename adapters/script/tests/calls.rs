@@ -290,6 +290,7 @@ fn ctx_has_data_and_functions_and_is_frozen() {
             Value::Json(json!({"k": [1]})),
         ]],
         truncated: false,
+        document: None,
         affected: 0,
     };
     let Ok(Returned::Value(result)) = setup.call(0, json!({})) else { panic!("no value") };

@@ -201,7 +201,7 @@ impl Draft {
         let scope = ToolScope { context: &shape, ..scope };
         execute::check_paths(compiler, reading, &scope.of_statement(), &["ctx", "auth"]);
         let confirm = document.root.at("confirm").map(|node| compiler.message(document, node, &scope.of_confirm()));
-        let errors = errors(compiler, reading, &scope.of_rules(), &mut app.wanted);
+        let errors = errors(compiler, reading, &scope.of_rules(self.execute.as_ref().is_some_and(Execute::asks_api)), &mut app.wanted);
         Around { context, middleware, shape, confirm, errors }
     }
 
@@ -250,7 +250,7 @@ impl Draft {
         };
         let fetches = !reading.root.fetch_allow.is_empty();
         let runs_scripts = matches!(execute, Execute::Script(_)) || beside().next().is_some();
-        let stays_inside = !runs_scripts || !fetches;
+        let stays_inside = (!runs_scripts || !fetches) && !execute.asks_api();
         let used = execute.adapter().and_then(|adapter| adapters.list.get(adapter as usize));
         let language = used.and_then(|adapter| millrace_catalogue::find(&adapter.connector)).map(|connector| connector.language);
         let effect = effect(execute, self.tables.as_ref(), language);

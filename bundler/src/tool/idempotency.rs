@@ -72,12 +72,21 @@ pub(super) fn read(
         (Some(adapter), _) => {
             let adapter = adapters.list.get(adapter as usize);
             let connector = adapter.and_then(|adapter| find(&adapter.connector));
-            if let (Some(adapter), Some(connector)) = (adapter, connector.filter(|connector| !connector.keeps_call_records)) {
+            // An API that knows a call which is sent again keeps its own record of it.
+            let knows_calls = adapter.is_some_and(|adapter| adapter.options.iter().any(|(name, _)| name == "idempotency_header"));
+            let connector = connector.filter(|connector| !connector.keeps_call_records);
+            if let (Some(adapter), Some(connector)) = (adapter.filter(|_| !knows_calls), connector) {
                 let message = format!(
                     "the connector `{}` of the adapter `{}` cannot keep the records that `idempotency` needs",
                     connector.name, adapter.name
                 );
-                compiler.error(document, range, message, "Use an adapter of another connector, or run the statement in a `handler`.");
+                let help = match execute.asks_api() {
+                    true => {
+                        "Name the header field by which the API knows a call, `idempotency_header` of the adapter, or remove `idempotency`."
+                    }
+                    false => "Use an adapter of another connector, or run the statement in a `handler`.",
+                };
+                compiler.error(document, range, message, help);
             }
         }
         _ if kind == "query" => {

@@ -18,6 +18,8 @@ pub struct HttpRequest {
     pub deadline_ms: u64,
     /// The longest body to read, in bytes.
     pub max_response_bytes: usize,
+    /// Refuse an address that is not public.
+    pub public_only: bool,
 }
 
 /// A whole response.

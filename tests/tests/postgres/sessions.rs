@@ -268,6 +268,7 @@ fn a_write_that_happens_once_is_the_callers_and_its_record_is_not(way: Way) {
         columns: ["tenant".to_owned(), "current_user".to_owned()].into(),
         rows: vec![vec![text("north"), text("clerk")]],
         truncated: false,
+        document: None,
         affected: 0,
     };
     // The role may neither make nor write the table of the records.

@@ -40,6 +40,7 @@ pub(super) fn of_reply(prepared: &Prepared, reply: &[(String, Bson)]) -> Result<
         columns: columns.iter().map(ToString::to_string).collect(),
         rows,
         truncated: false,
+        document: None,
         affected,
     };
     Ok(match prepared.kind {

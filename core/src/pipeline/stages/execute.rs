@@ -21,7 +21,7 @@
 //! The error's message goes to the caller, its source only under `errors.expose: full`, and to the
 //! log.
 
-use alloc::{format, string::String, vec::Vec};
+use alloc::{boxed::Box, format, string::String, vec::Vec};
 
 use crate::pipeline::{
     call::call_end::CallEnd,
@@ -31,6 +31,7 @@ use crate::pipeline::{
     isolate::connections::MAX_CELL_BYTES,
     isolate::database,
     once, session,
+    stages::map_output::fault_of_answer,
     stages::signal::cancelled,
     tenant,
 };
@@ -73,7 +74,7 @@ pub(in crate::pipeline) async fn execute(run: &Run<'_>, inputs: &mut Json) -> Re
         // A string is sent as it is.
         Work::Search(index) => Ok(ToolOutput::Value(search::search(run, index, inputs).await.into())),
         Work::Database { adapter, place, execute } => {
-            query(run, adapter, place, execute, inputs).await.map(ToolOutput::Rows).map_err(CallEnd::from)
+            query(run, adapter, place, execute, inputs).await.map(ToolOutput::of_rows).map_err(CallEnd::from)
         }
     }
 }
@@ -103,14 +104,14 @@ async fn query(run: &Run<'_>, adapter: &Adapter, place: usize, execute: &Execute
     };
     let entry = match run.signal.race(lookup).await.map_err(|why| run.interrupted(why, Stage::Execute, false))? {
         Some((_, Some(rows))) => {
-            run.truncated.set(rows.truncated.then_some(rows.rows.len()));
+            run.truncated.set(rows.truncated.then(|| rows.count()));
             return Ok(rows);
         }
         Some((entry, None)) => Some(entry),
         None => None,
     };
-    let rows = ask(run, place, access, asked).await?;
-    run.truncated.set(rows.truncated.then_some(rows.rows.len()));
+    let rows = ask(run, place, access, inputs, asked).await?;
+    run.truncated.set(rows.truncated.then(|| rows.count()));
     if let Some(entry) = entry {
         entry.store(run, &rows);
     }
@@ -123,9 +124,9 @@ fn placed<'a>(run: &Run<'_>, adapter: &'a Adapter) -> Result<(Vec<SessionSetting
     Ok((session, database::of(run, adapter)?))
 }
 
-async fn ask(run: &Run<'_>, place: usize, access: Access, asked: Asked<'_>) -> FaultResult<Rows> {
+async fn ask(run: &Run<'_>, place: usize, access: Access, inputs: &Json, asked: Asked<'_>) -> FaultResult<Rows> {
     let Asked { statement, session, database } = asked;
-    let fault = |error| fault_of(run, access, error);
+    let fault = |error| failure_of(run, access, inputs, error);
     let (adapter, connector) = run.pipeline.connections.open(place, database).map_err(fault)?;
     if tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
         let Subject { tool, request_id, .. } = run.subject();
@@ -170,8 +171,19 @@ fn answered<T>(run: &Run<'_>, question: Question<'_>, writes: bool, answer: Resu
     answer
 }
 
+/// The fault of a failed request of HTTP is that of the first rule of `errors.on` that holds of its
+/// answer; of anything else, that of the error.
+fn failure_of(run: &Run<'_>, access: Access, inputs: &Json, error: Error) -> Box<Fault> {
+    let ruled = error.answer.as_deref().map(|answer| fault_of_answer(run, inputs, answer)).transpose();
+    match ruled.map(Option::flatten) {
+        Ok(Some(fault)) => Box::new(Fault { log: error.source, ..fault }),
+        Ok(None) => Box::new(fault_of(run, access, error)),
+        Err(fault) => fault,
+    }
+}
+
 fn fault_of(run: &Run<'_>, access: Access, error: Error) -> Fault {
-    let Error { kind, message, source } = error;
+    let Error { kind, message, source, answer: _ } = error;
     let message = match &source {
         Some(source) if run.tool.errors.expose => {
             format!("{}: {}", sentence(&message).trim_end_matches('.'), run.secrets().for_caller(source))
