@@ -36,6 +36,7 @@ mod mysql;
 mod new_app;
 mod new_from;
 mod once;
+mod openapi;
 mod packages;
 mod page;
 mod planetscale;

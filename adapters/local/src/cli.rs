@@ -115,8 +115,8 @@ pub(crate) struct ImportToolbox {
 pub(crate) struct ImportOpenapi {
     /// The specification: a file or a URL, OpenAPI 3.0 or 3.1 as JSON or YAML
     pub(crate) spec: String,
-    /// The app's folder, which may be there already. Without it, the current folder where that is an
-    /// app, else a new one with the name of the file
+    /// The app's folder, which may be there already. Without it, the current folder where that is
+    /// an app, else a new one with the name of the file
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
     /// The operations, by operationId, by the name in the list, or as "GET /path", with commas
@@ -135,8 +135,8 @@ pub(crate) struct ImportOpenapi {
     /// The adapter's name; without it, one of the title
     #[arg(long, value_name = "NAME")]
     pub(crate) adapter: Option<String>,
-    /// The number of one of the servers of the specification, or the URL of another; without it, the
-    /// first
+    /// The number of one of the servers of the specification, or the URL of another; without it,
+    /// the first
     #[arg(long, value_name = "NUMBER|URL")]
     pub(crate) server: Option<String>,
     /// The value of a variable in the server's URL; may be repeated
@@ -156,9 +156,9 @@ pub(crate) struct Check {
     /// Write what the statements return, as their databases describe it, to millrace.lock
     #[arg(long, requires = "connect")]
     pub(crate) lock: bool,
-    /// The OpenAPI specification of an adapter's API, a file or a URL: what the tools use must still
-    /// be in it, and no narrower. The adapter's name may be left out where the app has one API; may be
-    /// repeated
+    /// The OpenAPI specification of an adapter's API, a file or a URL: what the tools use must
+    /// still be in it, and no narrower. The adapter's name may be left out where the app has one
+    /// API; may be repeated
     #[arg(long = "spec", value_name = "[ADAPTER=]SPEC")]
     pub(crate) specs: Vec<String>,
     /// Where the app will run; without it, this machine. For a Worker, the app's configuration of

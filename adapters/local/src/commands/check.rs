@@ -230,7 +230,8 @@ impl Outcome<'_> {
 /// What the specifications of `--spec` say otherwise than the tools that use their APIs.
 fn spec_differences(app: &App, report: &Report, arguments: &Check) -> CommandResult<Vec<(String, String)>> {
     let mut found = Vec::new();
-    let apis: Vec<&str> = app.adapters.iter().filter(|adapter| adapter.connector == HTTP.name).map(|adapter| adapter.name.as_str()).collect();
+    let apis: Vec<&str> =
+        app.adapters.iter().filter(|adapter| adapter.connector == HTTP.name).map(|adapter| adapter.name.as_str()).collect();
     for given in &arguments.specs {
         let named = given.split_once('=').filter(|(name, _)| apis.contains(name));
         let (adapter, spec) = match (named, apis.as_slice()) {
@@ -238,7 +239,9 @@ fn spec_differences(app: &App, report: &Report, arguments: &Check) -> CommandRes
             (None, [only]) => (*only, given.as_str()),
             (None, _) => {
                 let names = if apis.is_empty() { "none".to_owned() } else { format!("`{}`", apis.join("`, `")) };
-                return Err(CommandError::Usage(format!("`--spec` needs to say of which adapter it is, `ADAPTER=SPEC`; adapters on `http`: {names}")));
+                return Err(CommandError::Usage(format!(
+                    "`--spec` needs to say of which adapter it is, `ADAPTER=SPEC`; adapters on `http`: {names}"
+                )));
             }
         };
         found.extend(super::import::openapi::differences(&arguments.app, adapter, spec, report.tool_files.values())?);

@@ -16,7 +16,7 @@ use std::{
 
 use millrace_bundler::{Severity, tokens};
 
-use super::{MOST_ROUNDS, folder_for};
+use super::imported::{MOST_ROUNDS, folder_for};
 use crate::{
     app::{self, count},
     cli::ImportOpenapi,
@@ -63,8 +63,12 @@ pub(super) fn run(arguments: &ImportOpenapi) -> CommandResult {
     let is_new = !path.join(ROOT).is_file();
     let folder = if is_new { AppFolder::new(&path)? } else { AppFolder { path: &path, name: "" } };
     let (tools, mut omitted) = tools(&document, &api);
+    if tools.is_empty() && omitted.is_empty() {
+        return Err(CommandError::Wrong(format!("`{}` has no operations below `paths`; nothing was written", document.shown)));
+    }
     let known = merge::imported(&path.join("app/tools"));
-    let of_this: Vec<usize> = (0..tools.len()).filter(|place| tools.get(*place).is_some_and(|tool| known.contains_key(&mark(&api, tool)))).collect();
+    let of_this: Vec<usize> =
+        (0..tools.len()).filter(|place| tools.get(*place).is_some_and(|tool| known.contains_key(&mark(&api, tool)))).collect();
     let (places, others) = match choice::of(arguments, &tools, &omitted)? {
         Choice::Some(places) => (places, None),
         Choice::Open if !of_this.is_empty() => {
@@ -91,7 +95,10 @@ pub(super) fn run(arguments: &ImportOpenapi) -> CommandResult {
     write(&folder, is_new, &api, &chosen, &known)?;
     tell_gone(&api, &tools, &known)?;
     if let Some(others) = others.filter(|others| *others > 0) {
-        print(format_args!("{} without a tool; add some with `--only`, `--tag`, `--read-only` or `--all`", count(others, "other operation")))?;
+        print(format_args!(
+            "{} without a tool; add some with `--only`, `--tag`, `--read-only` or `--all`",
+            count(others, "other operation")
+        ))?;
     }
     report(&folder, &document, &api, &omitted)
 }
@@ -107,7 +114,10 @@ fn tools<'a>(document: &'a Document, api: &Api) -> (Vec<Tool<'a>>, Vec<(String, 
         let problems = document.take_problems();
         match made {
             Ok(mut tool) => {
-                tool.left_out.extend(problems);
+                // Whoever reads the file learns what the input of any kind stands for.
+                if let Some(problems) = problems {
+                    tool.text = format!("# Not read: {}.\n{}", tool::one_line(&problems), tool.text);
+                }
                 tools.push(tool);
             }
             Err(why) => {
@@ -141,7 +151,8 @@ fn staged(api: &Api, mut tools: Vec<&Tool<'_>>) -> CommandResult<(Costs, Vec<(St
         if let (Some(app), []) = (&report.app, errors.as_slice()) {
             let name = |tool: &Tool<'_>| format!("{}-{}", api.name, tool.folder);
             let bytes: BTreeMap<&str, u64> = app.tools.iter().map(|tool| (tool.name.as_str(), tool.descriptor.len() as u64)).collect();
-            let costs = tools.iter().map(|tool| (tool.folder.clone(), bytes.get(name(tool).as_str()).copied().unwrap_or_default())).collect();
+            let costs =
+                tools.iter().map(|tool| (tool.folder.clone(), bytes.get(name(tool).as_str()).copied().unwrap_or_default())).collect();
             return Ok((costs, rejected));
         }
         let place = |tool: &Tool<'_>| Path::new("app/tools").join(&api.name).join(&tool.folder);
@@ -176,7 +187,9 @@ fn list(tools: &[&Tool<'_>], costs: &Costs) -> CommandResult {
         let tags: Vec<&str> = tool.operation.tags().collect();
         let deprecated = if tool.operation.is_deprecated() { ", deprecated" } else { "" };
         let (shown, folder, cost) = (tool.operation.shown(), &tool.folder, tokens(*bytes));
-        lines.push(format!("  {shown:operations$}  {folder:folders$}  {cost:>5} tokens  {}{deprecated}", tags.join(", ")).trim_end().to_owned());
+        lines.push(
+            format!("  {shown:operations$}  {folder:folders$}  {cost:>5} tokens  {}{deprecated}", tags.join(", ")).trim_end().to_owned(),
+        );
     }
     print(format_args!("{}\n{}, about {} tokens in the list of tools", lines.join("\n"), count(costs.len(), "tool"), tokens(sum)))
 }
@@ -246,9 +259,16 @@ impl Fates {
 fn tell_gone(api: &Api, tools: &[Tool<'_>], known: &BTreeMap<String, String>) -> CommandResult {
     let there: BTreeSet<String> = tools.iter().map(|tool| mark(api, tool)).collect();
     let of_this = |what: &&String| what.strip_prefix(&api.name).is_some_and(|rest| rest.starts_with(' '));
-    let gone: Vec<String> =
-        known.iter().filter(|(what, _)| of_this(what) && !there.contains(*what)).map(|(what, file)| format!("  app/tools/{file}: {what}")).collect();
-    if gone.is_empty() { Ok(()) } else { print(format_args!("\nno longer in the specification, or no longer possible; remove them by hand:\n{}", gone.join("\n"))) }
+    let gone: Vec<String> = known
+        .iter()
+        .filter(|(what, _)| of_this(what) && !there.contains(*what))
+        .map(|(what, file)| format!("  app/tools/{file}: {what}"))
+        .collect();
+    if gone.is_empty() {
+        Ok(())
+    } else {
+        print(format_args!("\nno longer in the specification, or no longer possible; remove them by hand:\n{}", gone.join("\n")))
+    }
 }
 
 /// Says what cannot be a tool.

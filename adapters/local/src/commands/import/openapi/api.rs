@@ -26,8 +26,8 @@ pub(super) struct Wish<'w> {
 pub(super) struct Api {
     pub(super) name: String,
     connection_string: String,
-    /// The URL that the specification names.
-    own: Option<String>,
+    /// The URLs that are this server, whichever is used.
+    own: Vec<String>,
     options: Vec<(&'static str, String)>,
     /// The secrets and variables that it reads, and what each is.
     pub(super) variables: Vec<(String, String)>,
@@ -55,7 +55,7 @@ impl Api {
         let mut api = Self {
             name,
             connection_string: String::new(),
-            own: None,
+            own: Vec::new(),
             options: Vec::new(),
             variables: Vec::new(),
             credentials: Vec::new(),
@@ -86,7 +86,7 @@ impl Api {
 
     /// Whether a URL leads to another server than this one.
     pub(super) fn is_elsewhere(&self, url: &str) -> bool {
-        is_url(url) && self.own.as_deref() != Some(url.trim_end_matches('/'))
+        is_url(url) && !self.own.iter().any(|own| own == url.trim_end_matches('/'))
     }
 
     fn variable(&mut self, end: &str, what: &str) -> String {
@@ -108,9 +108,13 @@ impl Api {
             Some(url) if is_url(url) => url.to_owned(),
             Some(number) => {
                 let server = number.parse::<usize>().ok().and_then(|number| servers.get(number.checked_sub(1)?));
-                let listed: Vec<String> =
-                    servers.iter().zip(1..).map(|(server, number)| format!("\n  {number}  {}", server.text("url").unwrap_or_default())).collect();
-                let none = || CommandError::Usage(format!("`--server` takes a URL, or the number of one of these servers:{}", listed.concat()));
+                let listed: Vec<String> = servers
+                    .iter()
+                    .zip(1..)
+                    .map(|(server, number)| format!("\n  {number}  {}", server.text("url").unwrap_or_default()))
+                    .collect();
+                let none =
+                    || CommandError::Usage(format!("`--server` takes a URL, or the number of one of these servers:{}", listed.concat()));
                 filled(*server.ok_or_else(none)?, wish.variables)?
             }
             None => servers.first().map_or_else(|| Ok("/".to_owned()), |server| filled(*server, wish.variables))?,
@@ -118,25 +122,33 @@ impl Api {
         let base = is_url(&document.shown).then(|| Url::parse(&document.shown).ok()).flatten();
         let whole = match base {
             Some(base) => base.join(&url).map_or(url, |joined| joined.to_string()),
-            None => url,
+            None => with_scheme(url),
         };
         let plain = whole.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/').to_owned();
         let is_plain = Url::parse(&plain).is_ok_and(|url| url.username().is_empty() && url.password().is_none()) && !plain.contains('{');
-        self.own = Some(plain.clone()).filter(|plain| is_url(plain));
+        let named =
+            servers.iter().filter_map(|server| filled(*server, &[]).ok()).map(|url| with_scheme(url).trim_end_matches('/').to_owned());
+        self.own = named.chain([plain.clone()]).filter(|url| is_url(url)).collect();
         // The build asks for a reason before it sends credentials in the clear.
         if is_plain && plain.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https:")) {
             self.connection_string = plain;
             return Ok(());
         }
-        let name = self.variable("URL", &format!("the URL of the API, such as https://api.example.com{}", if plain.starts_with('/') { &plain } else { "" }));
+        let name = self.variable(
+            "URL",
+            &format!("the URL of the API, such as https://api.example.com{}", if plain.starts_with('/') { &plain } else { "" }),
+        );
         self.connection_string = format!("{{{{ env.{name} }}}}");
-        self.notes.push(match is_url(&plain) {
+        let is_clear = is_plain && is_url(&plain);
+        self.notes.push(match is_clear {
             true => format!(
                 "the specification names `{plain}`, where requests are not encrypted: set `{name}` to another URL, or write this one into \
                  `app/adapters/{}.yaml` with `allow_private` and the reason",
                 self.name
             ),
-            false => format!("the specification does not say on which host the API is: set the variable `{name}`, or name it with `--server URL`"),
+            false => format!(
+                "the specification does not say in full where the API is: set the variable `{name}`, or name it with `--server URL`"
+            ),
         });
         Ok(())
     }
@@ -193,7 +205,8 @@ impl Api {
                 if is_header && field.eq_ignore_ascii_case("authorization") {
                     let key = self.variable("TOKEN", "the token of the API");
                     self.options.push(("bearer", format!("{{{{ secret.{key} }}}}")));
-                    self.notes.push(format!("the API takes `{name}` in the field `Authorization`; the adapter sends it after the word `Bearer`"));
+                    self.notes
+                        .push(format!("the API takes `{name}` in the field `Authorization`; the adapter sends it after the word `Bearer`"));
                 } else if is_taken {
                     let end = names::of_folder(field, "key", MAX_NAME * 2, &[]).replace('-', "_").to_ascii_uppercase();
                     let key = self.variable(&end, &format!("the value of `{field}`"));
@@ -231,6 +244,11 @@ impl Api {
     }
 }
 
+/// `//host/path` is reached as the specification would be.
+fn with_scheme(url: String) -> String {
+    if url.starts_with("//") { format!("https:{url}") } else { url }
+}
+
 fn servers_of(node: Node<'_>) -> Vec<Node<'_>> {
     node.get("servers").into_iter().flat_map(Node::items).collect()
 }
@@ -244,7 +262,9 @@ fn client_credentials(scheme: Node<'_>) -> Option<Node<'_>> {
 fn can_be_met(scheme: Node<'_>) -> bool {
     match scheme.text("type") {
         Some("http") => scheme.text("scheme").is_some_and(|name| ["basic", "bearer"].iter().any(|known| name.eq_ignore_ascii_case(known))),
-        Some("apiKey") => matches!(scheme.text("in"), Some("header" | "query")) && scheme.text("name").is_some_and(|name| !name.contains("{{")),
+        Some("apiKey") => {
+            matches!(scheme.text("in"), Some("header" | "query")) && scheme.text("name").is_some_and(|name| !name.contains("{{"))
+        }
         Some("oauth2" | "openIdConnect") => true,
         _ => false,
     }
@@ -261,10 +281,14 @@ fn filled(server: Node<'_>, given: &[String]) -> CommandResult<String> {
     }
     for (name, variable) in variables {
         let value = pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| *value).or_else(|| variable.text("default"));
-        let allowed: Vec<&str> = variable.get("enum").into_iter().flat_map(Node::raw_items).filter_map(|value| value.value.as_str()).collect();
+        let allowed: Vec<&str> =
+            variable.get("enum").into_iter().flat_map(Node::raw_items).filter_map(|value| value.value.as_str()).collect();
         let value = value.unwrap_or_default();
         if !allowed.is_empty() && !allowed.contains(&value) {
-            return Err(CommandError::Usage(format!("the variable `{name}` of the server takes `{}`; set it with `--var`", allowed.join("`, `"))));
+            return Err(CommandError::Usage(format!(
+                "the variable `{name}` of the server takes `{}`; set it with `--var`",
+                allowed.join("`, `")
+            )));
         }
         url = url.replace(&format!("{{{name}}}"), value);
     }
@@ -274,12 +298,30 @@ fn filled(server: Node<'_>, given: &[String]) -> CommandResult<String> {
 /// A name of the title: `GitHub v3 REST API` is `github`.
 fn name_of(title: &str) -> String {
     const NOISE: [&str; 15] = [
-        "a", "an", "api", "apis", "com", "docs", "documentation", "for", "io", "openapi", "public", "reference", "rest", "specification", "the",
+        "a",
+        "an",
+        "api",
+        "apis",
+        "com",
+        "docs",
+        "documentation",
+        "for",
+        "io",
+        "openapi",
+        "public",
+        "reference",
+        "rest",
+        "specification",
+        "the",
     ];
     let whole = names::of_folder(title, "api", 200, &[]);
     let is_version = |word: &str| word.strip_prefix('v').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
     let mut name = String::new();
-    for word in whole.split('-').filter(|word| !NOISE.contains(word) && !is_version(word) && !word.starts_with(|c: char| c.is_ascii_digit())).take(2) {
+    for word in whole
+        .split('-')
+        .filter(|word| !NOISE.contains(word) && !is_version(word) && !word.starts_with(|c: char| c.is_ascii_digit()))
+        .take(2)
+    {
         if name.len() + word.len() < MAX_NAME {
             name = if name.is_empty() { word.to_owned() } else { format!("{name}-{word}") };
         }

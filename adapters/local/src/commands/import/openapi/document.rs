@@ -67,13 +67,8 @@ impl Document {
     pub(super) fn open(shown: &str) -> CommandResult<Self> {
         let is_remote = is_url(shown);
         let text = if is_remote { fetched(shown)? } else { file_text(Path::new(shown)).map_err(CommandError::Wrong)? };
-        let mut document = Self {
-            shown: shown.to_owned(),
-            files: Vec::new(),
-            places: BTreeMap::new(),
-            notes: Vec::new(),
-            problems: RefCell::default(),
-        };
+        let mut document =
+            Self { shown: shown.to_owned(), files: Vec::new(), places: BTreeMap::new(), notes: Vec::new(), problems: RefCell::default() };
         let (root, notes) = parsed(shown, &text).map_err(CommandError::Wrong)?;
         check_version(shown, &root)?;
         document.notes = notes;
@@ -111,7 +106,8 @@ impl Document {
                 }
                 // A specification of somebody else names no file outside of its own folder.
                 let is_inside = path.canonicalize().is_ok_and(|found| found.starts_with(&main));
-                let read = if is_inside { file_text(&path) } else { Err(format!("`{name}` is not a file in the folder of the specification")) };
+                let read =
+                    if is_inside { file_text(&path) } else { Err(format!("`{name}` is not a file in the folder of the specification")) };
                 match read.and_then(|text| parsed(&path.display().to_string(), &text)) {
                     Ok((root, notes)) => {
                         self.notes.extend(notes);
@@ -133,7 +129,8 @@ impl Document {
             name if is_url(name) => return Err(format!("the reference `{reference}` names another server, which is not asked")),
             name => {
                 let folder = self.files.get(from).and_then(|file| file.folder.as_deref());
-                let folder = folder.ok_or_else(|| format!("the reference `{reference}` names a file beside a URL, which is not asked for"))?;
+                let folder =
+                    folder.ok_or_else(|| format!("the reference `{reference}` names a file beside a URL, which is not asked for"))?;
                 let place = self.places.get(&joined(folder, name));
                 *place.ok_or_else(|| format!("the reference `{reference}` names a file that cannot be read"))?
             }
@@ -216,7 +213,8 @@ impl<'a> Node<'a> {
 
 /// Whether a name is a URL of HTTP.
 pub(super) fn is_url(name: &str) -> bool {
-    name.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://")) || name.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("http://"))
+    name.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://"))
+        || name.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("http://"))
 }
 
 /// Says what to do with what is not OpenAPI 3.
@@ -226,7 +224,9 @@ fn check_version(shown: &str, root: &Json) -> CommandResult {
         (Some(version), _) if version.starts_with("3.") || version == "3" => Ok(()),
         (None, Some(version)) => {
             let command = "`npx swagger2openapi SPEC --outfile openapi.json`";
-            Err(CommandError::Wrong(format!("`{shown}` is Swagger {version}; convert it to OpenAPI 3, with {command}, and import the result")))
+            Err(CommandError::Wrong(format!(
+                "`{shown}` is Swagger {version}; convert it to OpenAPI 3, with {command}, and import the result"
+            )))
         }
         (Some(version), _) => Err(CommandError::Wrong(format!("`{shown}` is OpenAPI {version}; versions 3.0 and 3.1 are read"))),
         (None, None) => {
@@ -265,7 +265,9 @@ fn fetched(url: &str) -> CommandResult<String> {
         };
         NativeHttpClient::new(clock).send(request).await
     };
-    let response = isolate::run(ask).map_err(CommandError::wrong)?.map_err(|error| CommandError::Wrong(format!("`{url}` cannot be read: {}", error.message)))?;
+    let response = isolate::run(ask)
+        .map_err(CommandError::wrong)?
+        .map_err(|error| CommandError::Wrong(format!("`{url}` cannot be read: {}", error.message)))?;
     match response.status {
         200 => String::from_utf8(response.body).map_err(|_| CommandError::Wrong(format!("what `{url}` has is not UTF-8"))),
         status @ 300..=399 => {

@@ -114,13 +114,16 @@ impl Input {
         };
         let is_whole = self.kind != "float";
         let is_size = matches!(self.kind, "string" | "array");
-        let usable = |bound: &f64| bound.is_finite() && bound.abs() <= EXACT && (!is_whole || bound.fract() == 0.0) && (!is_size || *bound >= 0.0);
+        let usable =
+            |bound: &f64| bound.is_finite() && bound.abs() <= EXACT && (!is_whole || bound.fract() == 0.0) && (!is_size || *bound >= 0.0);
         let (min, max) = (min.filter(usable).filter(|min| !is_size || *min > 0.0), max.filter(usable));
         if !matches!((min, max), (Some(min), Some(max)) if min > max) {
             (self.min, self.max) = (min, max);
         }
         if self.kind == "string" {
-            let is_known = |text: &&str| text.len() <= MAX_PATTERN && Pattern::parse(text).is_ok_and(|pattern| pattern.matcher().is_ok());
+            let is_known = |text: &&str| {
+                text.len() <= MAX_PATTERN && !text.contains("{{") && Pattern::parse(text).is_ok_and(|pattern| pattern.matcher().is_ok())
+            };
             self.pattern = shape.pattern.filter(is_known).map(str::to_owned);
             self.format = FORMATS.into_iter().find(|known| Some(*known) == shape.format);
         }
@@ -129,7 +132,8 @@ impl Input {
     fn take_values(&mut self, shape: &Shape<'_>, detail: Detail) {
         let kind = self.kind;
         let fits = move |value: &Json| match kind {
-            "string" => value.is_string(),
+            // Double braces would be a placeholder.
+            "string" => value.as_str().is_some_and(|text| !text.contains("{{")),
             "int" => value.as_i64().is_some_and(|number| number.unsigned_abs() <= EXACT as u64),
             "float" => value.is_number(),
             "boolean" => value.is_boolean(),
@@ -151,8 +155,9 @@ impl Input {
         }
         let Some(default) = shape.default.filter(|default| fits(default)) else { return };
         let is_listed = self.allowed.is_empty() || self.allowed.contains(default);
-        let is_long = default.as_str().is_some_and(|text| text.len() > 100 || text.contains("{{"));
-        let is_within = default.as_f64().is_none_or(|number| self.min.is_none_or(|min| number >= min) && self.max.is_none_or(|max| number <= max));
+        let is_long = default.as_str().is_some_and(|text| text.len() > 100);
+        let is_within =
+            default.as_f64().is_none_or(|number| self.min.is_none_or(|min| number >= min) && self.max.is_none_or(|max| number <= max));
         // A text that its own limits refuse is a mistake of the specification.
         let is_free = !default.is_string() || self.pattern.is_none() && self.format.is_none() && self.min.is_none() && self.max.is_none();
         if self.required || !is_listed || is_long || !is_within || default.as_str().is_some_and(str::is_empty) {
@@ -177,8 +182,7 @@ impl Input {
     /// The only value that it can have, where it has to have one.
     pub(super) fn only_value(&self) -> Option<&Json> {
         match self.allowed.as_slice() {
-            // Double braces would be a placeholder there.
-            [only] if self.required && !only.as_str().is_some_and(|text| text.contains("{{")) => Some(only),
+            [only] if self.required => Some(only),
             _ => None,
         }
     }
@@ -195,7 +199,17 @@ impl Input {
 
     /// A text, whatever it was.
     pub(super) fn into_string(self) -> Self {
-        Self { kind: "string", items: None, fields: Vec::new(), min: None, max: None, allowed: Vec::new(), default: None, nullable: false, ..self }
+        Self {
+            kind: "string",
+            items: None,
+            fields: Vec::new(),
+            min: None,
+            max: None,
+            allowed: Vec::new(),
+            default: None,
+            nullable: false,
+            ..self
+        }
     }
 
     /// For a place that takes a text, a number, a truth value or a list of them.

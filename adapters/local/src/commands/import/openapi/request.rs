@@ -134,7 +134,9 @@ impl Request {
             let parameter = parameters.iter().find(|parameter| parameter.place == "path" && parameter.name == name);
             let input = match parameter {
                 Some(parameter) => self.path_input(parameter)?,
-                None if name.starts_with(['+', '/', '.', ';', '?']) => return Err(format!("its path has `{{{name}}}`, which is more than one segment")),
+                None if name.starts_with(['+', '/', '.', ';', '?']) => {
+                    return Err(format!("its path has `{{{name}}}`, which is more than one segment"));
+                }
                 None => Input::of(name, None, true, Detail { levels: 0, defaults: false }).into_string(),
             };
             path.push_str(&self.place(input, "path"));
@@ -215,7 +217,8 @@ impl Request {
         if self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(parameter.name)) {
             return Ok(());
         }
-        let is_token = !parameter.name.is_empty() && parameter.name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte));
+        let is_token = !parameter.name.is_empty()
+            && parameter.name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte));
         let input = described(parameter, Detail { levels: 0, defaults: false });
         if !is_token || input.kind == "object" {
             return self.leave_out(parameter, "is an object in a header, or has a name that no header has");
@@ -301,7 +304,8 @@ impl Request {
         for (name, property) in shape.properties.iter().filter(|(name, property)| !is_read_only(*property) && !name.contains("{{")) {
             let required = is_required && shape.required.contains(name);
             let found = Shape::of(Some(*property));
-            let is_deep = media.get("encoding").and_then(|encoding| encoding.get(name)).and_then(|encoding| encoding.text("style")) == Some("deepObject");
+            let is_deep = media.get("encoding").and_then(|encoding| encoding.get(name)).and_then(|encoding| encoding.text("style"))
+                == Some("deepObject");
             let flat = Detail { levels: 0, ..detail };
             match kind_of(&found) {
                 "object" if is_deep && !found.properties.is_empty() => {
@@ -379,7 +383,9 @@ fn described(parameter: &Parameter<'_>, detail: Detail) -> Input {
         let more = input.description.take();
         input.description = Some(said);
         // What the values are, where the schema does not list them.
-        if let Some((_, more)) = more.as_deref().and_then(|more| more.split_once("One of ")).filter(|(_, more)| more.contains(" values, such as ")) {
+        if let Some((_, more)) =
+            more.as_deref().and_then(|more| more.split_once("One of ")).filter(|(_, more)| more.contains(" values, such as "))
+        {
             input.add(&format!("One of {more}"));
         }
     }

@@ -45,7 +45,8 @@ const NEXT_LINKS: [&str; 5] = ["next", "next_url", "nextLink", "next_page_url", 
 /// Parameters that are in the URL of the next page.
 const PAGE_PARAMETERS: [&str; 5] = ["page", "cursor", "Page", "PageToken", "offset"];
 const OFFSETS: [&str; 4] = ["offset", "skip", "start", "startAt"];
-const SIZES: [&str; 10] = ["limit", "per_page", "perPage", "page_size", "pageSize", "PageSize", "size", "maxResults", "max_results", "count"];
+const SIZES: [&str; 10] =
+    ["limit", "per_page", "perPage", "page_size", "pageSize", "PageSize", "size", "maxResults", "max_results", "count"];
 /// The size of a page that is asked for where a parameter sets it.
 const SIZE: f64 = 50.0;
 
@@ -80,11 +81,17 @@ impl Response {
     /// Why a tool cannot read it.
     pub(super) fn of(operation: &Operation<'_>) -> Result<Self, String> {
         let Some(success) = success(operation) else { return Ok(Self::default()) };
-        let media: Vec<(&str, Node<'_>)> =
-            success.get("content").into_iter().flat_map(Node::entries).filter_map(|(kind, media)| Some((kind, media.resolved()?))).collect();
+        let media: Vec<(&str, Node<'_>)> = success
+            .get("content")
+            .into_iter()
+            .flat_map(Node::entries)
+            .filter_map(|(kind, media)| Some((kind, media.resolved()?)))
+            .collect();
         let Some((_, media)) = media.iter().find(|(kind, _)| is_json(essence(kind))) else {
             return match media.first() {
-                Some((kind, _)) if !essence(kind).starts_with("text/plain") => Err(format!("its answer is `{}`, and a tool reads JSON", essence(kind))),
+                Some((kind, _)) if !essence(kind).starts_with("text/plain") => {
+                    Err(format!("its answer is `{}`, and a tool reads JSON", essence(kind)))
+                }
                 _ => Ok(Self::default()),
             };
         };
@@ -173,7 +180,8 @@ fn page_of(operation: &Operation<'_>, success: Node<'_>, shape: &Shape<'_>) -> O
 /// The pointer of a member of the answer, or of what stands beside its list.
 fn next_of(shape: &Shape<'_>, names: &[&str], is_it: fn(&Shape<'_>, &str) -> bool) -> Option<String> {
     let find = |shape: &Shape<'_>| {
-        let found = |name: &&str| shape.properties.iter().any(|(other, property)| other == name && is_it(&Shape::of(Some(*property)), name));
+        let found =
+            |name: &&str| shape.properties.iter().any(|(other, property)| other == name && is_it(&Shape::of(Some(*property)), name));
         names.iter().copied().find(found).map(str::to_owned)
     };
     if let Some(name) = find(shape) {
@@ -190,7 +198,8 @@ fn is_cursor(shape: &Shape<'_>, _: &str) -> bool {
 /// Whether a text is a URL: by its format, its name, or what is said of it.
 fn is_link(shape: &Shape<'_>, name: &str) -> bool {
     let said = shape.description.unwrap_or_default().to_ascii_lowercase();
-    kind_of(shape) == "string" && (shape.format == Some("uri") || name != "next" || said.contains("url") || said.contains("uri") || said.contains("link"))
+    kind_of(shape) == "string"
+        && (shape.format == Some("uri") || name != "next" || said.contains("url") || said.contains("uri") || said.contains("link"))
 }
 
 fn is_text(parameter: &Parameter<'_>) -> bool {

@@ -192,7 +192,11 @@ impl<'a> Shape<'a> {
             return;
         }
         // Choices that only say what is required together are rules about the members.
-        if !self.properties.is_empty() && choices.iter().all(|choice| choice.value.get("required").is_some() && choice.value.get("properties").is_none() && choice.value.get("$ref").is_none()) {
+        if !self.properties.is_empty()
+            && choices.iter().all(|choice| {
+                choice.value.get("required").is_some() && choice.value.get("properties").is_none() && choice.value.get("$ref").is_none()
+            })
+        {
             return;
         }
         let mut shapes: Vec<Shape<'a>> = Vec::new();

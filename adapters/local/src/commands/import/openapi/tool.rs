@@ -21,8 +21,6 @@ pub(super) struct Tool<'a> {
     pub(super) folder: String,
     /// What its file says, without the line at its head.
     pub(super) text: String,
-    /// What it cannot send, in clauses.
-    pub(super) left_out: Vec<String>,
 }
 
 /// The tool of an operation.
@@ -46,7 +44,7 @@ pub(super) fn of<'a>(operation: Operation<'a>, api: &Api, folder: String) -> Res
         text.push_str(&format!("# Not sent: {}.\n", one_line(clause)));
     }
     text.push_str(&format!("description: {}\n", yaml::quoted(&description(&operation))));
-    let tags: Vec<String> = operation.tags().map(yaml::word).collect();
+    let tags: Vec<String> = operation.tags().map(|tag| yaml::word(&tag.replace("{{", "{ {").replace("}}", "} }"))).collect();
     if !tags.is_empty() {
         text.push_str(&format!("tags: [ {} ]\n", tags.join(", ")));
     }
@@ -57,7 +55,7 @@ pub(super) fn of<'a>(operation: Operation<'a>, api: &Api, folder: String) -> Res
         text.push_str("inputs:\n");
         text.extend(request.inputs.iter().map(|input| input.lines(2)));
     }
-    Ok(Tool { operation, folder, text, left_out: request.left_out })
+    Ok(Tool { operation, folder, text })
 }
 
 /// The names of the operations' folders, each its own.
@@ -81,7 +79,8 @@ pub(super) fn folders(operations: &[Operation<'_>], adapter: &str) -> Vec<String
 
 /// One or two sentences: what a model reads to choose the tool.
 fn description(operation: &Operation<'_>) -> String {
-    let said = ["summary", "description"].into_iter().find_map(|key| operation.node.text(key).and_then(|text| prose::short(text, prose::TOOL)));
+    let said =
+        ["summary", "description"].into_iter().find_map(|key| operation.node.text(key).and_then(|text| prose::short(text, prose::TOOL)));
     let mut text = said.unwrap_or_else(|| format!("Sends {}.", operation.shown()));
     if !text.ends_with(['.', '!', '?', '…']) {
         text.push('.');

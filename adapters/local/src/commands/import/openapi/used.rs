@@ -32,9 +32,9 @@ pub(in crate::commands) fn differences<'t>(
 ) -> CommandResult<Vec<(String, String)>> {
     let document = Document::open(spec)?;
     let (operations, _) = operation::all(&document);
-    let mut by_shape: BTreeMap<(String, String), Operation<'_>> = BTreeMap::new();
+    let mut by_shape: BTreeMap<(String, String), Vec<Operation<'_>>> = BTreeMap::new();
     for operation in operations {
-        by_shape.entry((operation.method.to_owned(), shape_of(operation.path, '{', "}"))).or_insert(operation);
+        by_shape.entry((operation.method.to_owned(), shape_of(operation.path, '{', "}"))).or_default().push(operation);
     }
     let mut found = Vec::new();
     for file in tools {
@@ -43,9 +43,15 @@ pub(in crate::commands) fn differences<'t>(
         let Some(tool) = yaml_documents(file, &text).ok().and_then(|documents| documents.into_iter().next()) else { continue };
         let Some(line) = tool.get("request").and_then(Json::as_str).filter(|_| tool["use"] == adapter) else { continue };
         let (method, target) = line.trim().split_once(' ').unwrap_or_default();
-        let path = target.split('?').next().unwrap_or_default().trim();
+        let (path, query) = target.trim().split_once('?').unwrap_or((target.trim(), ""));
+        // Some paths of a specification differ in their query only.
+        let fields = |operation: &Operation<'_>| operation.path.split_once('?').map_or("", |(_, query)| query).to_owned();
+        let is_meant = |operation: &&Operation<'_>| {
+            fields(operation).split('&').all(|field| field.is_empty() || query.split('&').any(|own| own == field))
+        };
         let mut problems = Vec::new();
-        match by_shape.get(&(method.to_owned(), shape_of(path, '{', "}}"))) {
+        let candidates = by_shape.get(&(method.to_owned(), shape_of(path, '{', "}}")));
+        match candidates.into_iter().flatten().filter(is_meant).max_by_key(|operation| fields(operation).len()) {
             None => problems.push(format!("`{method} {}` is not in the specification", shape_of(path, '{', "}}"))),
             Some(operation) => compare_operation(operation, &tool, &mut problems),
         }
@@ -56,7 +62,7 @@ pub(in crate::commands) fn differences<'t>(
 
 /// A path with its parameters as `{}`.
 fn shape_of(path: &str, open: char, close: &str) -> String {
-    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let path = path.split('?').next().unwrap_or_default();
     let mut shape = String::new();
     let mut rest = path;
     while let Some((before, opened)) = rest.split_once(open) {

@@ -41,6 +41,9 @@ impl Source {
                 "`--from` cannot read a D1 database; export it with `wrangler d1 export`, load the result into a file with `sqlite3`, and write `sqlite:FILE`"
                     .to_owned(),
             )),
+            "openapi" => Err(CommandError::Usage(
+                "`--from` reads databases; `millrace import openapi SPEC --out NAME` makes an app of the specification of an API".to_owned(),
+            )),
             "" => Err(CommandError::Usage(format!("`--from` needs to say which kind of database it is; {FORMS}"))),
             // A letter before a colon is a drive.
             other if other.len() > 1 && other.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte)) => {
