@@ -57,13 +57,14 @@ fn packed(work: &Path) -> PathBuf {
 fn runtimes() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        let folder = root().join("target/test-runtimes");
-        if std::env::var_os("MILLRACE_WORKER_RUNTIME").is_none() {
-            let mut command = Command::new(binary());
-            command.arg("runtimes").arg(&folder).args(["--arch", "x86_64", "--worker", "lean,scripts-databases"]);
-            let made = run(command.env("MILLRACE_WASM_OPT", "none"));
-            assert!(made.status.success(), "{}", text(&made));
+        if let Some(worker) = std::env::var_os("MILLRACE_WORKER_RUNTIME") {
+            return Path::new(&worker).parent().unwrap().to_owned();
         }
+        let folder = root().join("target/test-runtimes");
+        let mut command = Command::new(binary());
+        command.arg("runtimes").arg(&folder).args(["--arch", "x86_64", "--worker", "lean,scripts-databases"]);
+        let made = run(command.env("MILLRACE_WASM_OPT", "none"));
+        assert!(made.status.success(), "{}", text(&made));
         folder
     })
 }
