@@ -48,7 +48,7 @@ use tokio::{
 use crate::{
     call_log::CallLog,
     output::{CommandError, CommandResult},
-    serving::{ListenOptions, Reloader, ServedApp, stop_signal},
+    serving::{LOADING, ListenOptions, Reloader, ServedApp, stop_signal},
     stdio::Pump,
 };
 
@@ -400,7 +400,8 @@ impl IsolateSupervisor {
             if !end.served {
                 self.common.starts.failed(self.index, &end.why);
             }
-            pause = match (end.soon && end.call.is_none(), pause) {
+            let is_of_call = end.call.as_ref().is_some_and(|call| call.tool != LOADING);
+            pause = match (end.soon && !is_of_call, pause) {
                 (false, _) => Duration::ZERO,
                 (true, Duration::ZERO) => FIRST_PAUSE,
                 (true, before) => LONGEST_PAUSE.min(before * 2),

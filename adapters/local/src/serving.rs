@@ -5,10 +5,11 @@ use std::{io, net::SocketAddr, path::PathBuf, rc::Rc, sync::Arc, thread::availab
 use millrace_core::{
     app::App,
     platform_caller::PlatformCaller,
-    ports::{Env as _, Observer, observers},
+    ports::{Clock as _, Env as _, Observer, RunningCall, observers},
 };
 use millrace_native::{
     cache::CacheChoice,
+    clock::SystemClock,
     env::Variables,
     http::{Limits, MakeHandler},
     isolate::Order,
@@ -89,6 +90,12 @@ impl Reloader {
     }
 }
 
+/// What an isolate works on, for whoever watches it, while it evaluates the scripts of the app.
+pub(crate) const LOADING: &str = "(the scripts of the app)";
+/// How long that may take, in milliseconds: some seconds for many packages on a busy machine. An
+/// isolate that was ended for it would begin again, for ever.
+const MOST_LOADING_MS: u64 = 60_000;
+
 /// What to serve.
 #[derive(Clone)]
 pub(crate) struct ServedApp {
@@ -115,13 +122,19 @@ impl ServedApp {
         Box::new(move |tasks| {
             let has_scripts = !app.scripts.is_empty();
             let details = (page == Page::WithDetails).then(|| Rc::new(CallDetails::new(calls)));
-            let observer = observers([observer.map(|make| make()), details.clone().map(|details| details as Rc<dyn Observer>)]);
+            let watched = observer.map(|make| make());
+            let observer = observers([watched.clone(), details.clone().map(|details| details as Rc<dyn Observer>)]);
             let folder = base.clone();
             let endpoint = app::observed_endpoint(Arc::unwrap_or_clone(app), base, variables, &cache, tasks, observer, traces);
             if has_scripts {
                 // Before the first call comes, in most cases: that one need not wait for it.
                 let endpoint = endpoint.clone();
-                tasks.spawn(async move { endpoint.prepare_scripts() });
+                tasks.spawn(async move {
+                    let loading = RunningCall { tool: LOADING, request_id: "", deadline_ms: SystemClock.now_ms() + MOST_LOADING_MS };
+                    watched.iter().for_each(|watched| watched.entered(&loading));
+                    endpoint.prepare_scripts();
+                    watched.iter().for_each(|watched| watched.left(&loading));
+                });
             }
             EndpointAndPage::new(endpoint, page, details, settings, folder, caller)
         })
@@ -268,5 +281,58 @@ impl Signals {
 
     async fn next(&mut self) {
         self.0.recv().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use millrace_native::{isolate, wait_until::Tasks};
+
+    use super::*;
+
+    /// What was worked on, and how many milliseconds it may take.
+    #[derive(Clone, Default)]
+    struct Seen(Arc<Mutex<Vec<(String, u64)>>>);
+
+    impl Observer for Seen {
+        fn entered(&self, call: &RunningCall<'_>) {
+            self.0.lock().unwrap().push((call.tool.to_owned(), call.deadline_ms.saturating_sub(SystemClock.now_ms())));
+        }
+    }
+
+    #[test]
+    fn whoever_watches_is_told_that_scripts_are_evaluated() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = [
+            ("millrace.yaml", "name: notes\n"),
+            ("app/tools/greet/config.yaml", "description: Greets\n"),
+            ("app/tools/greet/handler.ts", "export default () => 'hello';\n"),
+        ];
+        std::fs::create_dir_all(folder.path().join("app/tools/greet")).unwrap();
+        files.iter().for_each(|(path, text)| std::fs::write(folder.path().join(path), text).unwrap());
+        let served = ServedApp {
+            app: Arc::new(crate::app::compile(folder.path()).app.unwrap()),
+            base: folder.path().to_owned(),
+            variables: Variables::default(),
+            cache: CacheChoice::default(),
+            traces: None,
+            page: Page::Off,
+            settings: Arc::new([]),
+            caller: None,
+        };
+        let seen = Seen::default();
+        let watched = seen.clone();
+        let make = served.make(Some(Box::new(move || Rc::new(watched))), &CallLog::in_memory());
+        let body = move || async move {
+            let tasks = Tasks::new();
+            drop(make(&tasks));
+            tasks.drained().await;
+        };
+        isolate::run(body).unwrap();
+        let seen = seen.0.lock().unwrap();
+        assert_eq!(seen.iter().map(|(tool, _)| tool.as_str()).collect::<Vec<_>>(), [LOADING]);
+        assert!((1..=MOST_LOADING_MS).contains(&seen[0].1), "{seen:?}");
     }
 }
