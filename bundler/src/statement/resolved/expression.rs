@@ -183,7 +183,7 @@ impl Visitor for Inner<'_, '_> {
     }
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-        if self.depth > 0 || self.passed.contains(&expr.span()) && matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_)) {
+        if self.depth > 0 || matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_)) && self.passed.contains(&expr.span()) {
             return ControlFlow::Continue(());
         }
         if self.resolver.dialect.facts().resolution.is_clickhouse {
