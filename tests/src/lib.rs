@@ -66,6 +66,12 @@ pub fn sample<T>(all: Vec<T>, each: usize) -> Vec<T> {
     all.into_iter().step_by(if is_everything_run() { 1 } else { each }).collect()
 }
 
+/// How often a suite tries something: `all` with `scripts/test --all`, else `few`.
+#[must_use]
+pub fn tries(all: usize, few: usize) -> usize {
+    if is_everything_run() { all } else { few }
+}
+
 pub use millrace_test_kit::files;
 
 pub use case::{Case, Exchange, Group, groups, is_everything_selected, selected_groups};

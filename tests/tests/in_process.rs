@@ -9,7 +9,7 @@ use millrace_core::{
     pipeline::{Call, ContentBlock, ToolResult},
 };
 use millrace_native::{cache::CacheChoice, env::Variables, ports, wait_until::Tasks};
-use millrace_tests::{case::root, direct::compile, files::write, is_everything_run};
+use millrace_tests::{case::root, direct::compile, files::write, tries};
 
 /// An endpoint of an app with tools on one adapter: of each its name, statement and inputs.
 pub(crate) fn endpoint(adapter: &str, tools: &[(&str, &str, &str)]) -> (Endpoint, tempfile::TempDir) {
@@ -74,6 +74,10 @@ pub(crate) fn hostile_values() -> Vec<String> {
 /// Of all pairs of a form and a value one of so many, unless everything is run: those of one form.
 /// Each form and each value is there.
 pub(crate) fn in_sample<T>(values: &[T], form: usize, each: usize) -> impl Iterator<Item = &T> {
-    let each = if is_everything_run() { 1 } else { each };
-    values.iter().enumerate().filter(move |(place, _)| (form + place).is_multiple_of(each)).map(|(_, value)| value)
+    values.iter().enumerate().filter(move |(place, _)| is_in_sample(form, *place, each)).map(|(_, value)| value)
+}
+
+/// Whether the pair of this form and the value at this place is one of them.
+pub(crate) fn is_in_sample(form: usize, place: usize, each: usize) -> bool {
+    (form + place).is_multiple_of(tries(1, each))
 }

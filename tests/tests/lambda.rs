@@ -7,7 +7,7 @@ use millrace_tests::{
     far_group::Far,
     groups, is_everything_selected,
     lambda::{self, Front},
-    selected_groups,
+    sample as sampled, selected_groups,
 };
 
 mod authorizers;
@@ -69,9 +69,14 @@ fn lambda_answers_the_same_and_logs_no_secret() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
     let mut lines = 0;
+    // The forms of events are tests of their own: behind the second front there is a sample.
+    let behind_rest: Vec<String> = sampled(selected_groups(), 5).into_iter().map(|group| group.name).collect();
     for group in selected_groups() {
         let env: Vec<_> = group.env.iter().cloned().chain([("MILLRACE_LOG".to_owned(), "debug".to_owned())]).collect();
         for front in [Front::Url, Front::Rest] {
+            if matches!(front, Front::Rest) && !behind_rest.contains(&group.name) {
+                continue;
+            }
             let answers = lambda::run_logging(&group, front, &env, fs::File::create(&log).unwrap().into());
             lines += group.check_log("lambda", &fs::read_to_string(&log).unwrap());
             let check = |(case, answers): (&Case, Vec<String>)| {

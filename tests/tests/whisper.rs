@@ -7,12 +7,12 @@ use millrace_core::Json;
 use millrace_tests::{
     Case, Group,
     case::{Exchange, groups},
-    direct,
+    direct, tries,
 };
 use serde_json::json;
 
-/// How many values are sent.
-const VALUES: usize = 1000;
+/// How many values are sent: in all suites, and in a sample.
+const VALUES: [usize; 2] = [1000, 150];
 
 /// What values are made of: what nobody sees, and what is seen around it. None of it stands where a
 /// script or an emoji needs it.
@@ -149,7 +149,8 @@ fn no_value_whispers_to_a_model() {
         "ruled",
     ];
     let mut requests: Vec<Exchange> = Vec::new();
-    for _ in 0..VALUES {
+    let values = tries(VALUES[0], VALUES[1]);
+    for _ in 0..values {
         let text = numbers.value();
         requests.extend(tools.map(|tool| call(tool, &json!({ "text": text }))));
         // What does not fit is repeated, and so are names.
@@ -189,5 +190,5 @@ fn no_value_whispers_to_a_model() {
     }
     assert!(problems.is_empty(), "{}", problems.chars().take(4000).collect::<String>());
     // They arrive, only not hidden.
-    assert!(escapes > 20 * VALUES, "{escapes}");
+    assert!(escapes > 20 * values, "{escapes}");
 }

@@ -51,7 +51,7 @@ const FORMS: [(&str, &str, &str); 30] = [
 
 /// Of so many pairs of a form and a value one is tried, unless everything is: the engine takes 60
 /// ms for each.
-const EACH: usize = 8;
+const EACH: usize = 15;
 
 #[test]
 fn every_value_comes_back_through_every_form() {

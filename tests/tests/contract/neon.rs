@@ -48,7 +48,7 @@ keeps! { SERVER:
 
 #[test]
 fn hostile_values_come_back_through_every_form() {
-    hostile_values(&Hostile { each: 4, ..HOSTILE }, |site, folder| {
+    hostile_values(&Hostile { each: 12, ..HOSTILE }, |site, folder| {
         Far::Neon.rewrite(folder);
         Far::Neon.variables(&format!("http://{}", neon::start(site.port()).address), &site.url())
     });

@@ -21,10 +21,10 @@ fn moved(start: fn(u16, &str) -> Scripted) -> impl FnOnce(&Site, &Path) -> Strin
 
 #[test]
 fn hostile_values_come_back_through_every_form() {
-    hostile_values(&Hostile { each: 4, ..HOSTILE }, &[], moved(planetscale::start));
+    hostile_values(&Hostile { each: 12, ..HOSTILE }, &[], moved(planetscale::start));
 }
 
 #[test]
 fn hostile_values_come_back_from_a_server_with_other_quotes() {
-    hostile_values(&Hostile { each: 4, ..HOSTILE }, &OTHER_QUOTES, moved(planetscale::start_with_modes_of_server));
+    hostile_values(&Hostile { each: 12, ..HOSTILE }, &OTHER_QUOTES, moved(planetscale::start_with_modes_of_server));
 }

@@ -190,7 +190,7 @@ keeps! { SERVER:
         a_server_that_is_killed_again_and_again_makes_no_write_twice
         a_table_of_somebody_else_is_the_operators_affair
         a_table_that_cannot_be_made_is_the_operators_affair
-        a_thousand_connections_are_cut_after_the_commit_and_no_write_is_made_twice
+        connections_are_cut_after_the_commit_and_no_write_is_made_twice
         a_write_happens_once_for_a_key
         a_write_that_fails_leaves_no_record
         expired_records_are_removed_by_later_writes

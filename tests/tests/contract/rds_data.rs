@@ -53,7 +53,7 @@ keeps! { SERVER:
 fn hostile_values_come_back_through_every_form() {
     // A list of lists has no form in the answers of the API.
     let wrong = &["refused a value", "a type that the Data API does not return"];
-    hostile_values(&Hostile { wrong, each: 4, ..HOSTILE }, |site, folder| {
+    hostile_values(&Hostile { wrong, each: 12, ..HOSTILE }, |site, folder| {
         Far::RdsData.rewrite(folder);
         Far::RdsData.variables(&format!("http://{}", rds_data::start(site.port()).address), &site.url())
     });

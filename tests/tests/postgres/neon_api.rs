@@ -26,6 +26,7 @@ use millrace_tests::{
     postgres::{Postgres, psql},
     process::tool,
     scripted::{Reply, Scripted},
+    tries,
 };
 use serde_json::json;
 
@@ -238,13 +239,13 @@ fn swallowing(server: &Postgres) -> (Scripted, Arc<AtomicUsize>) {
 
 #[test]
 fn answers_get_lost_after_the_commit_and_no_write_is_made_twice() {
-    const CALLS: usize = 30;
+    let calls = tries(30, 10);
     let server = Postgres::start(&[]);
     neon::open(&server).run("CREATE TABLE t (id int GENERATED ALWAYS AS IDENTITY, k text)", &[]).unwrap();
     let (api, left) = swallowing(&server);
     let database = Database::open(neon::settings(&api, &server, &[]));
     database.prepare_records().unwrap();
-    for number in 0..CALLS {
+    for number in 0..calls {
         let key = format!("k{number}");
         let values = [text(&key)];
         let statement = if number % 2 == 0 { "INSERT INTO t (k) VALUES ($1) RETURNING id" } else { "INSERT INTO t (k) VALUES ($1)" };
@@ -262,7 +263,7 @@ fn answers_get_lost_after_the_commit_and_no_write_is_made_twice() {
         assert!(error.message.ends_with("; it is not known whether the statement took effect"), "{error:?}");
         assert_eq!(api.received().len(), before + 1);
     }
-    let expected = i64::try_from(CALLS).unwrap();
+    let expected = i64::try_from(calls).unwrap();
     let counts = "SELECT count(DISTINCT k) - 1, count(*) FILTER (WHERE k <> 'plain'), count(*) FILTER (WHERE k = 'plain') FROM t";
     assert_eq!(database.rows(counts), [[Value::I64(expected), Value::I64(expected), Value::I64(expected)]]);
 }
