@@ -73,12 +73,6 @@ impl Collector {
         spans
     }
 
-    /// Whether a span has come whose record has all of these texts.
-    #[must_use]
-    pub fn has(&self, texts: &[&str]) -> bool {
-        self.text().lines().any(|line| texts.iter().all(|text| line.contains(text)))
-    }
-
     /// The spans, once there are so many calls.
     ///
     /// # Panics
