@@ -16,9 +16,9 @@
 //! - [`fault`]: the one error of the pipeline, and its renderings.
 //! - [`endpoint`]: an app and ports, ready to answer requests.
 //!
-//! Beside them are small readers that drivers and hosts share: [`headers`], [`url`]. What is said
-//! about a call passes [`redaction`], and what is logged [`one_line`]; what a model reads of data,
-//! [`hidden`].
+//! Beside them are small readers that drivers and hosts share: [`headers`], [`url`]; and
+//! [`public_address`], which judges where a request may go. What is said about a call passes
+//! [`redaction`], and what is logged [`one_line`]; what a model reads of data, [`hidden`].
 #![no_std]
 
 extern crate alloc;
@@ -40,6 +40,7 @@ pub mod pipeline;
 pub mod platform_caller;
 pub mod ports;
 pub mod protocol;
+pub mod public_address;
 pub mod redaction;
 pub mod schema;
 pub mod secret;

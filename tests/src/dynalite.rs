@@ -122,6 +122,7 @@ pub fn call(port: u16, operation: &str, body: &Json) -> Json {
         body: body.to_string().into_bytes(),
         deadline_ms: SystemClock.now_ms() + PATIENCE_MS,
         max_response_bytes: 16 << 20,
+        ..HttpRequest::default()
     };
     let client = NativeHttpClient::new(std::rc::Rc::new(SystemClock));
     let response = runtime().block_on(client.send(request)).unwrap_or_else(|error| panic!("{error:?}"));

@@ -101,6 +101,7 @@ impl AwsService {
             body,
             deadline_ms: operation.deadline_ms,
             max_response_bytes: operation.max_response_bytes,
+            ..HttpRequest::default()
         })
     }
 }

@@ -257,6 +257,7 @@ impl Neon {
             body,
             deadline_ms: query.deadline_ms,
             max_response_bytes: max_response_bytes(query),
+            ..HttpRequest::default()
         };
         let response = self.http.send(request).await.map_err(|error| match error.kind {
             ErrorKind::TooLarge => broken_off(query),

@@ -113,6 +113,7 @@ impl Postgrest {
             body: prepared.body.clone().into_bytes(),
             deadline_ms: query.deadline_ms,
             max_response_bytes: max_response_bytes(query),
+            ..HttpRequest::default()
         };
         self.http.send(request).await
     }

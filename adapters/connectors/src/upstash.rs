@@ -82,6 +82,7 @@ impl Upstash {
             deadline_ms: query.deadline_ms,
             // Four characters for three bytes, and quotes and a comma.
             max_response_bytes: query.max_bytes.saturating_mul(2).saturating_add(ENVELOPE_BYTES),
+            ..HttpRequest::default()
         };
         let response = self.http.send(request).await.map_err(|error| match error.kind {
             ErrorKind::TooLarge => StatementFailure::last(prepared.after_reply(error)),

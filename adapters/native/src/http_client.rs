@@ -3,18 +3,23 @@
 //! No redirect is followed, no proxy is taken from the environment, and no cookie is kept. What a
 //! server encoded is decoded; the client itself asks for no encoding. TLS is rustls with the
 //! certificates that the operating system trusts.
+//!
+//! Requests for public addresses alone have a client of their own, so that they use no connection
+//! of other requests.
 
-use std::{cell::OnceCell, net::IpAddr, rc::Rc, time::Duration};
+use std::{cell::OnceCell, net::IpAddr, rc::Rc, sync::Arc, time::Duration};
 
 use millrace_core::{
     Error, ErrorKind, Result,
     headers::Headers,
     ports::{Clock, HttpClient, HttpRequest, HttpResponse, LocalFuture},
+    public_address,
 };
 use reqwest::{Client, ClientBuilder, Method, Url, redirect::Policy};
 
 use crate::{
     decoding::{self, Undecodable},
+    names::{self, Lookup, Names, NotPublic},
     tls,
 };
 
@@ -24,7 +29,11 @@ const OWN_FIELDS: [&str; 5] = ["host", "content-length", "transfer-encoding", "c
 /// Outgoing HTTP of one isolate. Starts at the first request; keeps connections open for the next
 /// ones.
 pub struct NativeHttpClient {
+    /// Reaches whatever is asked for.
     client: OnceCell<Client>,
+    /// Reaches public addresses alone.
+    public_client: OnceCell<Client>,
+    lookup: Lookup,
     clock: Rc<dyn Clock>,
 }
 
@@ -32,23 +41,35 @@ impl NativeHttpClient {
     /// Makes a client. Takes no memory to speak of before its first request.
     #[must_use]
     pub fn new(clock: Rc<dyn Clock>) -> Self {
-        Self { client: OnceCell::new(), clock }
+        Self::with_lookup(clock, names::system())
     }
 
-    fn client(&self) -> Result<&Client> {
-        if let Some(client) = self.client.get() {
+    /// Makes a client that asks for the addresses of names elsewhere than at the operating system.
+    #[must_use]
+    pub fn with_lookup(clock: Rc<dyn Clock>, lookup: Lookup) -> Self {
+        Self { client: OnceCell::new(), public_client: OnceCell::new(), lookup, clock }
+    }
+
+    fn client(&self, public_only: bool) -> Result<&Client> {
+        let kept = if public_only { &self.public_client } else { &self.client };
+        if let Some(client) = kept.get() {
             return Ok(client);
         }
-        let client = builder().build().map_err(|error| unusable(&error))?;
-        Ok(self.client.get_or_init(|| client))
+        let names = Names::new(self.lookup.clone(), public_only);
+        let client = builder().dns_resolver(Arc::new(names)).build().map_err(|error| unusable(&error))?;
+        Ok(kept.get_or_init(|| client))
     }
 
     async fn exchange(&self, request: HttpRequest) -> Result<HttpResponse> {
         let url = Url::parse(&request.url).map_err(|_| Error::new(ErrorKind::Configuration, "the URL of a request is malformed"))?;
+        // The URL as it is sent, so that nobody reads its host otherwise.
+        if request.public_only {
+            public_address::judge(url.as_str())?;
+        }
         let host = url.host_str().unwrap_or_default().to_owned();
         let method = Method::from_bytes(request.method.as_bytes())
             .map_err(|_| Error::new(ErrorKind::Configuration, format!("a request to `{host}` has a method that HTTP does not allow")))?;
-        let mut builder = self.client()?.request(method, url).body(request.body);
+        let mut builder = self.client(request.public_only)?.request(method, url).body(request.body);
         for (name, value) in request.headers.iter().filter(|(name, _)| !OWN_FIELDS.contains(name)) {
             builder = builder.header(name, value);
         }
@@ -137,6 +158,9 @@ pub(crate) fn unusable(error: &reqwest::Error) -> Error {
 }
 
 fn classify(error: reqwest::Error, host: &str) -> Error {
+    if NotPublic::caused(&error) {
+        return public_address::refusal(host);
+    }
     let (kind, message) = if error.is_timeout() {
         (ErrorKind::TimedOut, format!("`{host}` did not answer in time"))
     } else if error.is_connect() {

@@ -38,6 +38,7 @@ mod ledger;
 pub mod lines;
 pub mod listener;
 pub mod logging;
+pub mod names;
 mod outgoing;
 pub mod ports;
 pub mod probe;

@@ -18,7 +18,7 @@ use millrace_native::{clock::SystemClock, http_client::NativeHttpClient, isolate
 
 /// Answers each connection with `answer`, and gives the request heads that came. An empty answer
 /// keeps the client waiting.
-fn server(answer: &'static str) -> (SocketAddr, Receiver<String>) {
+pub(crate) fn server(answer: &'static str) -> (SocketAddr, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let (sender, heads) = channel();
@@ -42,7 +42,7 @@ fn send(url: String, headers: &[(&str, &str)], timeout_ms: u64) -> Result<HttpRe
     let headers: Headers = headers.iter().copied().collect();
     isolate::run(move || async move {
         let deadline_ms = SystemClock.now_ms() + timeout_ms;
-        let request = HttpRequest { method: "GET".into(), url, headers, body: Vec::new(), deadline_ms, max_response_bytes: 10 };
+        let request = HttpRequest { method: "GET".into(), url, headers, deadline_ms, max_response_bytes: 10, ..HttpRequest::default() };
         NativeHttpClient::new(Rc::new(SystemClock)).send(request).await
     })
     .unwrap()

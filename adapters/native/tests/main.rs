@@ -2,5 +2,6 @@
 
 mod dialer;
 mod http_client;
+mod public_only;
 mod server;
 mod server_tls;

@@ -167,7 +167,8 @@ pub(crate) fn request(question: &Json, body: Vec<u8>, deadline_ms: u64) -> Optio
         _ => Redirect::Error,
     };
     let (method, url) = (question[0].as_str()?.to_owned(), question[1].as_str()?.to_owned());
-    Some((HttpRequest { method, url, headers, body, deadline_ms, max_response_bytes: MAX_RESPONSE_BYTES }, redirect))
+    let request = HttpRequest { method, url, headers, body, deadline_ms, max_response_bytes: MAX_RESPONSE_BYTES, ..HttpRequest::default() };
+    Some((request, redirect))
 }
 
 /// Its answer: `[status, [name, value, …], url, redirected]`; the body goes beside it.

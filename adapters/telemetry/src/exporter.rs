@@ -167,6 +167,7 @@ impl TracerState {
             body: otlp::request(&self.settings.resource, spans),
             deadline_ms: self.clock.now_ms().saturating_add(self.settings.timeout_ms),
             max_response_bytes: LONGEST_ANSWER,
+            ..HttpRequest::default()
         };
         match self.http.send(request).await?.status {
             200..300 => Ok(()),

@@ -184,6 +184,7 @@ fn request(token: &str, server: Introspection<'_>, deadline_ms: u64) -> HttpRequ
         body: format!("token={}&token_type_hint=access_token", encoded(token)).into_bytes(),
         deadline_ms,
         max_response_bytes: LONGEST_ANSWER,
+        ..HttpRequest::default()
     }
 }
 

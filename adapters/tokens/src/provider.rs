@@ -145,8 +145,14 @@ async fn get(http: &dyn HttpClient, mut url: String, most: usize, deadline_ms: u
         headers.append("accept", "application/json");
         // Some servers answer nobody without one.
         headers.append("user-agent", "millrace");
-        let request =
-            HttpRequest { method: "GET".into(), url: url.clone(), headers, body: Vec::new(), deadline_ms, max_response_bytes: most };
+        let request = HttpRequest {
+            method: "GET".into(),
+            url: url.clone(),
+            headers,
+            deadline_ms,
+            max_response_bytes: most,
+            ..HttpRequest::default()
+        };
         let response = http.send(request).await.map_err(|error| of_error(&error))?;
         if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
             return Ok(response);

@@ -51,6 +51,21 @@ extern "C" {
     pub(crate) fn batch(database: &JsValue, texts: &Array, parameters: &Array) -> Promise;
 }
 
+/// The platform's reader of URLs.
+#[cfg(feature = "databases")]
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(js_name = URL)]
+    pub(crate) type PlatformUrl;
+
+    #[wasm_bindgen(constructor, catch, js_class = "URL")]
+    pub(crate) fn new(url: &str) -> Result<PlatformUrl, JsValue>;
+
+    /// The URL as the standard writes it.
+    #[wasm_bindgen(method, getter, js_class = "URL")]
+    pub(crate) fn href(this: &PlatformUrl) -> String;
+}
+
 /// Ends the request that it was given to, when dropped: whoever waited for it may have gone.
 pub(crate) struct Sending(JsValue);
 

@@ -6,6 +6,9 @@
 //! The platform does not tell a connection that could not be opened from one that broke off after
 //! the request was sent. So both are [`Protocol`](ErrorKind::Protocol): whoever takes the one for
 //! the other would send a change twice.
+//!
+//! Names are resolved by the platform, which tells no address. So a request for public addresses
+//! alone is judged by its URL.
 
 use futures_util::future::{Either, select};
 use js_sys::{Array, Uint8Array, futures::JsFuture};
@@ -38,15 +41,32 @@ impl HttpClient for FetchClient {
             let fields = glue::lines(request.headers.iter().filter(|(name, _)| !OWN_FIELDS.contains(name)));
             let body = Uint8Array::from(request.body.as_slice());
             let limit = request.max_response_bytes;
+            let url = if request.public_only { public_url(&request.url)? } else { request.url };
             let sending = Sending::begin();
-            let answer = glue::send(&request.method, &request.url, &fields, body, limit as f64, sending.controller());
+            let answer = glue::send(&request.method, &url, &fields, body, limit as f64, sending.controller());
             match select(JsFuture::from(answer), WorkerClock.sleep(left_ms)).await {
                 Either::Left((Ok(answer), _)) => response(&answer.unchecked_into()),
-                Either::Left((Err(thrown), _)) => Err(failure(&thrown.unchecked_into(), &host(&request.url), limit)),
+                Either::Left((Err(thrown), _)) => Err(failure(&thrown.unchecked_into(), &host(&url), limit)),
                 Either::Right(_) => Err(timed_out()),
             }
         })
     }
+}
+
+/// A URL that may lead to a public address, as the platform reads it: nobody reads its host
+/// otherwise.
+#[cfg(feature = "databases")]
+fn public_url(url: &str) -> Result<String> {
+    let url = glue::PlatformUrl::new(url).map_err(|_| Error::new(ErrorKind::Configuration, "the URL of a request is malformed"))?;
+    let url = url.href();
+    millrace_core::public_address::judge(&url)?;
+    Ok(url)
+}
+
+/// The drivers that send such requests are in runtimes with the feature.
+#[cfg(not(feature = "databases"))]
+fn public_url(_: &str) -> Result<String> {
+    Err(Error::new(ErrorKind::Denied, "this runtime cannot tell public addresses from others"))
 }
 
 fn response(answer: &Array) -> Result<HttpResponse> {

@@ -22,6 +22,7 @@ fn get(url: &str) -> HttpRequest {
         body: vec![],
         deadline_ms: u64::MAX,
         max_response_bytes: usize::MAX,
+        ..HttpRequest::default()
     }
 }
 

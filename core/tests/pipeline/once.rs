@@ -330,6 +330,7 @@ fn a_request_that_may_change_something_counts_as_a_change() {
                     body: vec![],
                     deadline_ms: u64::MAX,
                     max_response_bytes: 1,
+                    ..HttpRequest::default()
                 };
                 let _ = host.fetch(request, Redirect::Follow).await;
                 json!(null)

@@ -86,6 +86,7 @@ fn post(address: &D1Address, body: &impl Serialize, query: &Query<'_>) -> Result
         body,
         deadline_ms: query.deadline_ms,
         max_response_bytes: max_response_bytes(query),
+        ..HttpRequest::default()
     })
 }
 

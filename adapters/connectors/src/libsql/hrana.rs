@@ -74,6 +74,7 @@ fn request<R: Serialize>(
         body,
         deadline_ms: query.deadline_ms,
         max_response_bytes: max_response_bytes(query),
+        ..HttpRequest::default()
     })
 }
 

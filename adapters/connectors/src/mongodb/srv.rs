@@ -67,6 +67,7 @@ impl Resolver {
             body: Vec::new(),
             deadline_ms: until_ms,
             max_response_bytes: LONGEST_REPLY,
+            ..HttpRequest::default()
         };
         let silent = |why: String| Error::new(ErrorKind::Unavailable, "could not ask DNS for the hosts of MongoDB").with_source(why);
         let response = self.http.send(request).await.map_err(|error| silent(error.message))?;

@@ -292,6 +292,7 @@ mod tests {
                 body: vec![1],
                 deadline_ms: 0,
                 max_response_bytes: 0,
+                ..HttpRequest::default()
             };
             redirected(&mut request, status, other_origin);
             let names: Vec<&str> = request.headers.iter().map(|(name, _)| name).collect();
