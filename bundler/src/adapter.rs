@@ -24,6 +24,7 @@ use crate::{
 mod aws_iam;
 mod commands;
 mod databases;
+mod http;
 mod script_statements;
 mod session;
 mod tenant;
@@ -65,7 +66,7 @@ pub(crate) static ADAPTER: Record = Record {
     ],
 };
 
-/// The value of an option; only `allow` takes a list.
+/// The value of an option; few take a list.
 static OPTION: Shape = Shape::OneOf(&[Shape::Scalar, Shape::List(&Shape::Text)]);
 
 /// `fallback` of an adapter.
@@ -180,6 +181,7 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
     if supported && let Some(known) = find(&adapter.connector) {
         worker::check(compiler, &document, settings, &adapter, known);
         aws_iam::check(compiler, &document, settings, known);
+        http::check(compiler, &document, settings, known);
     }
     adapters.list.extend(is_first.then_some(adapter));
 }
@@ -262,16 +264,19 @@ fn binding_of(name: &str) -> String {
 }
 
 /// What else people call a kind of server, and the connector for it.
-const OTHER_NAMES: [(&str, &str); 16] = [
+const OTHER_NAMES: [(&str, &str); 19] = [
+    ("api", "http"),
     ("aurora", "rds-data"),
     ("cockroach", "postgres"),
     ("cockroachdb", "postgres"),
     ("dynamo", "dynamodb"),
+    ("https", "http"),
     ("mariadb", "mysql"),
     ("mongo", "mongodb"),
     ("pg", "postgres"),
     ("postgresql", "postgres"),
     ("rds", "rds-data"),
+    ("rest", "http"),
     ("sqlite3", "sqlite"),
     ("sqld", "libsql"),
     ("supabase", "postgrest"),
@@ -380,6 +385,11 @@ fn options(
             ALLOW if let Some(language) = known.map(|known| known.language).filter(|language| takes_names(*language)) => {
                 let names = commands::read(compiler, document, &entry.value, language);
                 adapter.options.push((entry.key.clone(), EnvTemplate(vec![EnvPart::Text(names.join(","))])));
+            }
+            _ if let Some(known) = known
+                && let Some(listed) = http::listed(compiler, document, known, entry) =>
+            {
+                adapter.options.extend(listed.into_iter().map(|value| (entry.key.clone(), value)));
             }
             _ if matches!(entry.value.data, Data::List(_)) => {
                 let message = format!("`options.{}` is a list", entry.key);
@@ -503,13 +513,35 @@ impl Adapters {
         }
     }
 
-    /// Looks whether the adapters that scripts name are there.
+    /// Looks whether the adapters that scripts name are there, and are of the kind that they are
+    /// asked as.
     pub(crate) fn check_named(&self, compiler: &mut Compiler<'_>, named: &[ScriptReference]) {
-        let adapters = named.iter().filter(|place| place.part == AppPart::Adapter);
-        for place in adapters.filter(|place| !self.known.contains_key(&place.name)) {
-            let names: Vec<&str> = self.known.keys().map(String::as_str).collect();
-            let help = meant(&place.name, &names, "The adapters are");
-            compiler.findings.push(place.error(format!("the adapter `{}` does not exist", place.name), help));
+        let is_api =
+            |known: &DeclaredAdapter| known.connector.as_deref().and_then(find).map(|connector| connector.language == Language::Http);
+        for place in named {
+            let as_api = match place.part {
+                AppPart::Adapter => false,
+                AppPart::Api => true,
+                _ => continue,
+            };
+            let name = &place.name;
+            let (message, help) = match self.known.get(name).map(is_api) {
+                None => {
+                    let fits = |known: &DeclaredAdapter| is_api(known).is_none_or(|is_api| is_api == as_api);
+                    let names: Vec<&str> = self.known.iter().filter(|(_, known)| fits(known)).map(|(name, _)| name.as_str()).collect();
+                    let all = if as_api { "The adapters with connector `http` are" } else { "The adapters are" };
+                    (format!("the adapter `{name}` does not exist"), meant(name, &names, all))
+                }
+                Some(Some(is_api)) if is_api != as_api => match is_api {
+                    true => (format!("the adapter `{name}` is an API, which takes requests"), format!("Ask it by `ctx.api(\"{name}\")`.")),
+                    false => {
+                        (format!("the adapter `{name}` is a database, which takes statements"), format!("Ask it by `ctx.db(\"{name}\")`."))
+                    }
+                },
+                // Of an adapter that is wrong itself, that has been said.
+                Some(_) => continue,
+            };
+            compiler.findings.push(place.error(message, help));
         }
     }
 

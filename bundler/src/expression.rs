@@ -732,10 +732,10 @@ mod tests {
         let policy = Auth::ApiKey(ApiKeys { keys: Vec::new(), scopes: Vec::new() });
         let with_key =
             ToolScope { inputs: &inputs, schema: None, auth: Some(&policy), env: &[], context: &ContextShape::default(), execute: None }
-                .of_rules();
+                .of_rules(false);
         let with_none =
             ToolScope { inputs: &[], schema: Some(&Json::Null), auth: None, env: &[], context: &ContextShape::default(), execute: None }
-                .of_rules();
+                .of_rules(false);
         let problems = |text: &str, scope: &PathScope| -> Vec<(Range<usize>, String)> {
             super::parse(text, scope).problems.into_iter().map(|problem| (problem.range, problem.message)).collect()
         };

@@ -1,7 +1,7 @@
 //! What scripts ask by `fetch`, as far as their text shows it: hosts that the app does not allow,
 //! and promises that are used as if they were responses.
 
-use millrace_core::pipeline::FetchUrl;
+use millrace_core::fetch_url::FetchUrl;
 
 use crate::{
     Diagnostic, Severity,

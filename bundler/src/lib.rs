@@ -29,6 +29,7 @@ mod fetches;
 mod field;
 mod findings;
 mod guard;
+mod header_field;
 mod hidden_text;
 mod identity;
 mod input;
@@ -241,6 +242,15 @@ pub fn yaml_documents(path: &str, text: &str) -> Result<Vec<serde_json::Value>, 
     let mut findings = findings::Findings::default();
     let documents = yaml::Document::parse_several(&source::Source::new(path, text), &mut findings).unwrap_or_default();
     if findings.has_errors() { Err(findings.into_sorted()) } else { Ok(documents.iter().map(yaml::Node::json).collect()) }
+}
+
+/// Reads a YAML file that somebody else wrote and an app is made from. It may be larger than a file
+/// of an app. What is wrong with a part of it, such as a key that appears twice, comes beside what
+/// could be read.
+pub fn foreign_yaml(path: &str, text: &str) -> (Option<serde_json::Value>, Vec<Diagnostic>) {
+    let mut findings = findings::Findings::default();
+    let root = yaml::Document::parse_foreign(&source::Source::new(path, text), &mut findings);
+    (root.map(|root| root.json()), findings.into_sorted())
 }
 
 /// Renders diagnostics for a terminal of 100 columns, with the lines they mean, and counts them.

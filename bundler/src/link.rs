@@ -10,7 +10,7 @@ use crate::{
     compiler::Compiler,
     links::{LinkedScript, ScriptStatement},
     names::{all_of, meant},
-    script::{self, AppPart},
+    script,
     source::Source,
     yaml::{Document, Node},
 };
@@ -127,8 +127,7 @@ impl Compiler<'_> {
         }
         let mut named = Vec::new();
         let outcome = script::link_and_collect(self.tree.folder(), Path::new(path), &mut named);
-        let (statements, named): (Vec<_>, Vec<_>) =
-            named.into_iter().partition(|named| matches!(named.part, AppPart::Statement | AppPart::UnwrittenStatement));
+        let (statements, named): (Vec<_>, Vec<_>) = named.into_iter().partition(|named| named.part.is_asked());
         self.links.named.extend(named);
         let known = match outcome {
             Ok(linked) => {

@@ -14,6 +14,9 @@ use millrace_core::{
 
 use crate::names::{meant, nearest};
 
+/// What a rule calls the answer to a request that failed.
+pub(crate) const ANSWER: &str = "answer";
+
 /// What a value can be, as far as the app says.
 #[derive(Clone, Debug)]
 pub(crate) enum ValueType {
@@ -190,7 +193,7 @@ impl ValueType {
 
     /// What a tool gives before its output mapper.
     fn of_results(execute: Option<&Execute>) -> Self {
-        match execute.and_then(Execute::access) {
+        match execute.filter(|execute| !execute.asks_api()).and_then(Execute::access) {
             Some(access) if access.reads() => Self::List(Box::new(Self::Any)),
             Some(_) => Self::Written,
             None => Self::Any,
@@ -254,11 +257,14 @@ impl ToolScope<'_> {
         PathScope { roots: vec![("inputs", self.inputs()), ("ctx", self.ctx()), ("auth", auth)] }
     }
 
-    /// `results`, `inputs`, `auth` and `ctx`.
-    pub(crate) fn of_rules(&self) -> PathScope {
+    /// `results`, `inputs`, `auth` and `ctx`; and `answer` where the tool asks an API.
+    pub(crate) fn of_rules(&self, asks_api: bool) -> PathScope {
         let results = ValueType::of_results(self.execute);
         let auth = ValueType::of_auth(self.auth);
-        PathScope { roots: vec![("results", results), ("inputs", self.inputs()), ("auth", auth), ("ctx", self.ctx())] }
+        let mut roots = vec![("results", results), ("inputs", self.inputs()), ("auth", auth), ("ctx", self.ctx())];
+        let answer = [("status", ValueType::Number), ("body", ValueType::Any)].map(|(name, value)| (name.to_owned(), value));
+        roots.extend(asks_api.then(|| (ANSWER, ValueType::Object(answer.to_vec()))));
+        PathScope { roots }
     }
 
     /// `inputs`, `auth` and `ctx`.

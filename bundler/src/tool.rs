@@ -19,6 +19,7 @@ use crate::{
     root::{EXPOSE, STYLE, SUBSTITUTION},
     setting::{FolderSettings, Folders, LIMITS},
     source::Source,
+    statement::PAGE,
     sync::{SyncSettings, TOOL_SYNC, epochs::AllSettings},
     tool_use::Tools,
     tree::{Item, is_config, parent},
@@ -62,7 +63,7 @@ pub(crate) static TOOL: Record = Record {
         Field::new("annotations", Shape::Record(&ANNOTATIONS), "Hints for MCP clients, beside what is known of the tool; one that contradicts that is an error."),
         Field::new("icons", Shape::List(&Shape::Record(&identity::ICON)), "Icons of the tool."),
         Field::new("tags", Shape::List(&Shape::Text), "Words that group the tools."),
-        Field::new("use", Shape::Text, "The adapter that runs `statement` or `transaction`."),
+        Field::new("use", Shape::Text, "The adapter that runs `statement`, `transaction` or `request`."),
         Field::new(
             "statement",
             Shape::OneOf(&[Shape::Text, Shape::Map(&Shape::Any)]),
@@ -73,8 +74,31 @@ pub(crate) static TOOL: Record = Record {
             Shape::List(&Shape::Record(&transaction::STEP)),
             "Several statements instead of one, in order: all of them take effect, or none.",
         ),
-        Field::new("result", Shape::Text, "The step of `transaction` whose result is the tool's.")
-            .default("the last one that returns rows"),
+        Field::new(
+            "request",
+            Shape::Text,
+            "The request that the adapter of connector `http` sends, with placeholders: `GET /orders/{{ inputs.id }}?status={{ inputs.status }}`. \
+             A value is one segment of the path or a part of one, or the value of a field; a field without a value is left out. `| csv` joins \
+             the elements of a list by commas.",
+        )
+        .filled(),
+        Field::new("headers", Shape::Map(&Shape::Scalar), "Header fields of `request`, by name. One without a value is left out.").filled(),
+        Field::new("body", Shape::Any, "The body of `request`, sent as JSON. A member without a value is left out.").filled(),
+        Field::new(
+            "form",
+            Shape::Map(&Shape::OneOf(&[Shape::Scalar, Shape::List(&Shape::Scalar)])),
+            "The body of `request` as fields of a form, instead of `body`. A field without a value is left out.",
+        )
+        .filled(),
+        Field::new(
+            "result",
+            Shape::Text,
+            "With `transaction`, the step whose result is the tool's. With `request`, the part of the answer that is: a JSON Pointer, \
+             `/data/items`, or an expression of JMESPath.",
+        )
+        .default("the last step that returns rows; the whole answer"),
+        Field::new("page", Shape::Record(&PAGE), "How the pages after the first answer to `request` are found; their lists are joined."),
+        Field::new("reads", Shape::Bool, "Whether a `request` with the method `POST` only reads, as a search does.").default("false"),
         Field::new(
             "on_too_many",
             Shape::Word(&["error", "cut"]),

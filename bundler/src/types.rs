@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use millrace_core::app::{App, Auth, FORMAT_INPUT, Input, InputKind, MiddlewareAction, PresentedField, SELECT_INPUT, TextFormat, Tool};
+use millrace_core::app::{
+    Adapter, App, Auth, FORMAT_INPUT, Input, InputKind, MiddlewareAction, PresentedField, SELECT_INPUT, TextFormat, Tool,
+};
 use millrace_core::{
     ports::{Column, ColumnKind},
     value::MAX_SAFE_INTEGER,
@@ -335,6 +337,62 @@ declare module "millrace" {
     query<Row = { [column: string]: Json }>(statement: string, params?: readonly unknown[]): Promise<Row[]>;
   }
 
+  /** An adapter with connector `http`. Values are bound; the path, names of fields, `result` and `page` are text of the script. */
+  export interface ApiClient {
+    /** Sends a request that reads. The answer is its JSON, or the part of it that `result` names; `null` where it is empty. */
+    get<Answer = any>(path: string, options?: ReadRequest): Promise<Answered<Answer>>;
+    /** Fails where the API has no such thing, and gives `null` else. */
+    head(path: string, options?: ApiRequest): Promise<null>;
+    post<Answer = any>(path: string, options?: WriteRequest | SearchRequest): Promise<Answered<Answer>>;
+    put<Answer = any>(path: string, options?: WriteRequest): Promise<Answered<Answer>>;
+    patch<Answer = any>(path: string, options?: WriteRequest): Promise<Answered<Answer>>;
+    delete<Answer = any>(path: string, options?: WriteRequest): Promise<Answered<Answer>>;
+  }
+  /** A value of a path, a query, a form or a header field. */
+  export type ApiValue = string | number | bigint | boolean | Date;
+  /** Fields by their names. One that is `undefined` or `null` is left out, and a list is the field again for each element. */
+  export interface ApiFields {
+    readonly [name: string]: ApiValue | readonly ApiValue[] | null | undefined;
+  }
+  export interface ApiRequest {
+    /** The values of `{name}` in the path; each is one segment, or a part of one. */
+    params?: { readonly [name: string]: ApiValue };
+    query?: ApiFields;
+    headers?: { readonly [name: string]: ApiValue | null | undefined };
+  }
+  export interface ReadRequest extends ApiRequest {
+    /** The part of the answer that is meant: a JSON Pointer, `/data/items`, or an expression of JMESPath. */
+    result?: string;
+    /** How the pages after the first one are found; their lists are joined. */
+    page?: ApiPages;
+  }
+  export interface WriteRequest extends ApiRequest {
+    /** Sent as JSON. */
+    body?: unknown;
+    /** Sent as the fields of a form, in place of a body. */
+    form?: ApiFields;
+    result?: string;
+    page?: undefined;
+    reads?: false;
+  }
+  /** A `POST` that only reads. */
+  export interface SearchRequest extends ReadRequest {
+    body?: unknown;
+    form?: ApiFields;
+    reads: true;
+  }
+  /** How the pages after the first one are found, and how many are read: 10, where `max` does not say otherwise. */
+  export type ApiPages = ({ cursor: string; query: string } | { link: true | string } | { offset: string; size: number } | { page: string }) & { max?: number };
+  /** A list of which there are more pages than were read has `truncated`. */
+  export type Answered<Answer> = Answer extends readonly unknown[] ? Answer & { readonly truncated?: true } : Answer;
+  /** What a request that fails throws: `status` and `body` where the API has answered. */
+  export interface ApiError extends Error {
+    /** What kind of failure it is, such as `constraint` or `timed_out`. */
+    readonly code: string;
+    readonly status?: number;
+    readonly body?: any;
+  }
+
   /** What scripts keep for a while, for each caller apart. It may be gone at any time. A call uses it at most 100 times. */
   export interface Cache {
     /** What was put there under the key; `undefined` where nothing is. */
@@ -356,6 +414,8 @@ declare module "millrace" {
     progress(done: number, total?: number, message?: string): void;
     /** One of the app's connections. */
     db(adapter: Adapter): Database;
+    /** One of the app's APIs. */
+    api(adapter: Api): ApiClient;
     readonly cache: Cache;
     /** What context factories and middleware add. */
     readonly [key: string]: any;
@@ -471,8 +531,13 @@ fn env(app: &App) -> String {
         out.push_str(&format!("    readonly {}: string{absent};\n", quoted(name)));
     }
     out.push_str("  }\n");
-    let adapters: BTreeSet<String> = app.adapters.iter().map(|adapter| quoted(&adapter.name)).collect();
-    out.push_str(&format!("\n  /** The names of the app's connections. */\n  export type Adapter = {};\n", union(adapters, "never")));
+    let (apis, databases): (Vec<_>, Vec<_>) = app.adapters.iter().partition(|adapter| adapter.is_api());
+    let names = |adapters: Vec<&Adapter>| union(adapters.iter().map(|adapter| quoted(&adapter.name)).collect(), "never");
+    out.push_str(&format!("\n  /** The names of the app's connections. */\n  export type Adapter = {};\n", names(databases)));
+    out.push_str(&format!(
+        "\n  /** The names of the app's APIs, adapters with connector `http`. */\n  export type Api = {};\n",
+        names(apis)
+    ));
     out
 }
 

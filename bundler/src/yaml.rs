@@ -28,6 +28,9 @@ pub(crate) const MAX_DEPTH: usize = 64;
 /// The most nodes of a file, each alias counted as what it stands for.
 pub(crate) const MAX_NODES: usize = 100_000;
 
+/// The same of a file that describes something else than an app, which is read once.
+pub(crate) const MAX_FOREIGN_NODES: usize = 2_000_000;
+
 /// A file that was read.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
@@ -96,6 +99,13 @@ impl Document {
         let source = Rc::new(source);
         let root = Builder::new(&source, findings).run(false)?.pop().unwrap_or_else(Node::nothing);
         Some(Self { source, root })
+    }
+
+    /// Reads a file that is no part of an app, and may be larger. What is wrong goes to `findings`;
+    /// `None` where nothing can be read.
+    pub(crate) fn parse_foreign(source: &Source, findings: &mut Findings) -> Option<Node> {
+        let builder = Builder { most: MAX_FOREIGN_NODES, ..Builder::new(source, findings) };
+        Some(builder.run(false)?.pop().unwrap_or_else(Node::nothing))
     }
 
     /// Reads the documents of a file that may have several.
@@ -264,6 +274,8 @@ struct Builder<'a> {
     open: Vec<Open>,
     anchors: BTreeMap<usize, Node>,
     nodes: usize,
+    /// The most nodes.
+    most: usize,
     root: Option<Node>,
 }
 
@@ -274,7 +286,7 @@ impl<'a> Builder<'a> {
         } else {
             source.text.char_indices().map(|(at, _)| at).chain(std::iter::once(source.text.len())).collect()
         };
-        Self { source, findings, bytes, open: Vec::new(), anchors: BTreeMap::new(), nodes: 0, root: None }
+        Self { source, findings, bytes, open: Vec::new(), anchors: BTreeMap::new(), nodes: 0, most: MAX_NODES, root: None }
     }
 
     fn run(mut self, several: bool) -> Option<Vec<Node>> {
@@ -355,9 +367,10 @@ impl<'a> Builder<'a> {
 
     fn add(&mut self, node: Node, anchor: usize) -> Option<()> {
         self.nodes += 1;
-        if self.nodes > MAX_NODES {
+        let most = self.most;
+        if self.nodes > most {
             let help = "Split the file, or write out what its aliases repeat.";
-            self.findings.error(self.source, node.range, format!("the file has more than {MAX_NODES} values"), help);
+            self.findings.error(self.source, node.range, format!("the file has more than {most} values"), help);
             return None;
         }
         if anchor > 0 {

@@ -4,7 +4,7 @@
 use std::{fs, path::Path};
 
 use crate::support::{build_for, options, split, told};
-use millrace_bundler::{Options, Report};
+use millrace_bundler::Report;
 
 #[test]
 fn every_case_is_told_as_expected() {
@@ -18,11 +18,16 @@ fn every_case_is_told_as_expected() {
         let case = fs::read_to_string(&path).unwrap();
         let (files, expected) = split(&case);
         // What is said of statements is said of each language.
-        let is_of_statements = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("statement-"));
-        let options = match is_of_statements {
-            true => Options { connectors: ["sqlite", "postgres", "mysql"].map(String::from).to_vec(), ..options() },
-            false => options(),
+        let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+        let connectors = match name.split('-').next() {
+            Some("statement") => ["sqlite", "postgres", "mysql"].as_slice(),
+            Some("http") => &["sqlite", "http"],
+            _ => &[],
         };
+        let mut options = options();
+        if !connectors.is_empty() {
+            options.connectors = connectors.iter().map(ToString::to_string).collect();
+        }
         let found = outcome(&build_for(&files, &options));
         if found == expected {
             continue;

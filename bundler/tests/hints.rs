@@ -25,6 +25,7 @@ fn hints_beside(tool: &str, root: &str, read_only: &str, more: &[(&str, &str)]) 
         ("mongodb", "mongodb://localhost/d"),
         ("postgrest", "http://localhost:3000"),
         ("dynamodb", "dynamodb://localhost:8000?region=us-east-1"),
+        ("http", "https://api.example.com"),
     ];
     let adapters = adapters.map(|(connector, url)| (format!("app/adapters/{connector}.yaml"), adapter(connector, url)));
     let millrace = format!("name: a\n{root}");
@@ -94,6 +95,16 @@ fn hints_come_from_statements() {
     for (adapter, statement, expected) in documents {
         assert_eq!(hints(&format!("use: {adapter}\nstatement: {statement}"), "", ""), expected, "{adapter}: {statement}");
     }
+    // An API is another system.
+    for (request, expected) in [
+        ("GET /a/{{ inputs.a }}", "y-yy"),
+        ("POST /a", "-y-y"),
+        ("POST /a\nreads: true", "y-yy"),
+        ("PATCH /a", "-y-y"),
+        ("DELETE /a/{{ inputs.a }}", "-y-y"),
+    ] {
+        assert_eq!(hints(&format!("use: http\nrequest: {request}"), "", ""), expected, "{request}");
+    }
     for (steps, expected) in [
         ("[{ statement: SELECT 1 }, { statement: SELECT 2 }]", "y-y-"),
         ("[{ statement: SELECT 1 }, { statement: INSERT INTO t VALUES (1) }]", "----"),
@@ -146,7 +157,10 @@ fn hints_do_not_claim_what_scripts_beside_a_statement_can_break() {
     let hides = "export default async (rows, ctx) => { const { query } = ctx.db('sqlite'); await query('SELECT 1'); return rows; };";
     let written = "export default async (rows, ctx) => { await ctx.db('sqlite').query(rows.text); return rows; };";
     let redis = "export default async (rows, ctx) => { await ctx.db('redis').query('GET a'); return rows; };";
+    let api = "export default async (rows, ctx) => { await ctx.api('http').get('/a'); return rows; };";
     for (script, root, adapters, expected) in [
+        (api, "", "", "-y-y"),
+        (api, "", read_only, "y-yy"),
         (pure, "", "", "y-y-"),
         (pure, fetch, "", "y-yy"),
         (sends, "", "", "y-y-"),
@@ -165,6 +179,14 @@ fn hints_do_not_claim_what_scripts_beside_a_statement_can_break() {
         assert!(hints_beside(&says, root, adapters, &output).starts_with("y-y"), "{script}");
         let says = format!("{select}\nkind: query");
         assert!(hints_beside(&says, root, adapters, &output).starts_with("y-y"), "{script}");
+    }
+    // A handler, too, and only where it names an API.
+    for (handler, expected) in
+        [("(_, ctx) => ctx.api('http').get('/a')", "y-yy"), ("(_, ctx) => ctx.db('sqlite').query('SELECT 1')", "y-y-")]
+    {
+        let files = [("app/tools/t/main.ts", format!("export default {handler};"))];
+        let files = files.each_ref().map(|(path, text)| (*path, text.as_str()));
+        assert_eq!(hints_beside("handler: app/tools/t/main.ts", "", read_only, &files), expected, "{handler}");
     }
     // Wherever the script stands.
     let insert = "use: sqlite\nstatement: INSERT INTO t (a) VALUES ({{ inputs.a }})";

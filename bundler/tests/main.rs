@@ -7,6 +7,7 @@ mod diagnostics;
 mod fallback;
 mod hints;
 mod hostile;
+mod http;
 mod hyperdrive;
 mod link;
 mod link_diagnostics;

@@ -58,7 +58,11 @@ fn app() -> App {
     App {
         env: vec!["LLM_KEY".to_owned(), "REGION".to_owned()],
         required: vec!["LLM_KEY".to_owned()],
-        adapters: vec![Adapter { read_only: true, ..made::adapter("primary-db", "sqlite", "") }],
+        adapters: vec![
+            Adapter { read_only: true, ..made::adapter("primary-db", "sqlite", "") },
+            made::adapter("billing", "http", "https://billing.example.com"),
+            made::adapter("shop", "http", "https://shop.example.com"),
+        ],
         presenters: vec![
             presenter(
                 "person",
@@ -116,6 +120,21 @@ fn declarations_are_typescript() {
 }
 
 #[test]
+fn an_app_without_apis_has_no_name_of_one() {
+    let text = declarations(&App { adapters: vec![made::adapter("db", "sqlite", "")], ..app() }, &[]);
+    assert!(text.contains("export type Adapter = \"db\";") && text.contains("export type Api = never;"), "{text}");
+}
+
+/// The core takes a connector's name for it, and the catalogue has its language.
+#[test]
+fn an_adapter_is_an_api_where_its_connector_speaks_http() {
+    for connector in millrace_catalogue::CONNECTORS {
+        let is_api = made::adapter("a", connector.name, "").is_api();
+        assert_eq!(is_api, connector.language == millrace_catalogue::Language::Http, "{}", connector.name);
+    }
+}
+
+#[test]
 fn declarations_say_what_the_app_says() {
     let mut presented = app();
     presented.tools[0].returns = Some(1);
@@ -166,6 +185,7 @@ fn declarations_say_what_the_app_says() {
         "export interface Tool9Inputs",
         "    readonly \"LLM_KEY\": string;\n    readonly \"REGION\": string | undefined;\n",
         "export type Adapter = \"primary-db\";",
+        "export type Api = \"billing\" | \"shop\";",
         "    \"person\": {\n      \"name\": string;\n      \"born\": string | null;\n    };\n",
         "      \"kind\": \"a\" | \"b\";\n      \"author\"?: {\n        \"name\": string;\n        \"born\": string | null;\n      };\n      \"readers\": Array<{",
         "      \"list\": Array<number>;\n      \"any\": Json;\n",

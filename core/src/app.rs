@@ -242,6 +242,12 @@ pub struct Adapter {
 }
 
 impl Adapter {
+    /// Whether it is an API: scripts ask it by `ctx.api`, and every other adapter by `ctx.db`.
+    #[must_use]
+    pub fn is_api(&self) -> bool {
+        self.connector == "http"
+    }
+
     /// Where it may connect: one place, or that of each of its databases.
     #[must_use]
     pub fn connection_strings(&self) -> Vec<EnvTemplate> {
@@ -468,7 +474,23 @@ impl Execute {
     /// Whether its result is a list of rows in every call, with an output mapper or without.
     #[must_use]
     pub fn gives_rows(&self, is_mapped: bool) -> bool {
-        !is_mapped && self.access().is_some_and(Access::reads)
+        !is_mapped && !self.asks_api() && self.access().is_some_and(Access::reads)
+    }
+
+    /// Its request of HTTP, whose answer can be anything; `None` where it has another statement, or
+    /// none.
+    #[must_use]
+    pub fn request(&self) -> Option<&Statement> {
+        match self {
+            Self::Statement { statement, .. } if statement.http_method().is_some() => Some(statement),
+            _ => None,
+        }
+    }
+
+    /// Whether it sends a [request of HTTP](Self::request).
+    #[must_use]
+    pub fn asks_api(&self) -> bool {
+        self.request().is_some()
     }
 
     /// Whether its statements write; `None` where it has none.
@@ -567,7 +589,8 @@ pub enum ErrorStyle {
 /// One entry of `errors.on`: a result that counts as a failure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ErrorRule {
-    /// `when`, over `results`, `inputs`, `auth`.
+    /// `when`, over `results`, `inputs`, `auth`; or over `answer`, the answer to a request of HTTP
+    /// that failed.
     pub when: Expression,
     /// `code`
     pub code: String,

@@ -1,7 +1,9 @@
 //! The one error that ports return.
 
-use alloc::string::String;
+use alloc::{boxed::Box, string::String};
 use core::fmt;
+
+use crate::Json;
 
 /// What went wrong, seen by what the caller can do about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,12 +83,29 @@ pub struct Error {
     pub message: String,
     /// The upstream's own words, for the log.
     pub source: Option<String>,
+    /// What an API answered to a request that failed, `status` and `body`: for the rules of the
+    /// app, `errors.on`. No message and no log has it.
+    pub answer: Option<Box<Json>>,
 }
 
 impl Error {
     /// An error without upstream text.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), source: None }
+        Self { kind, message: message.into(), source: None, answer: None }
+    }
+
+    /// The same error, with what an API answered.
+    #[must_use]
+    pub fn with_answer(mut self, status: u16, body: Json) -> Self {
+        let members = [("status", Json::from(status)), ("body", body)];
+        self.answer = Some(Box::new(members.into_iter().map(|(name, value)| (String::from(name), value)).collect()));
+        self
+    }
+
+    /// The status of what an API answered.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        self.answer.as_ref()?.get("status")?.as_u64()?.try_into().ok()
     }
 
     /// The same error, with the upstream's own words for the log.

@@ -381,7 +381,7 @@ mod tests {
             Value::Text("\u{200b}".into()),
             Value::Array(vec![Value::Json(json!({"\u{feff}": "\u{feff}"})), Value::Timestamp("\u{200b}".into())]),
         ];
-        let mut rows = Rows { columns: columns.into(), rows: vec![cells], affected: 0, truncated: false };
+        let mut rows = Rows { columns: columns.into(), rows: vec![cells], ..Rows::default() };
         reveal_rows(&mut rows);
         let text = serde_json::to_string(&rows.json()).unwrap();
         assert_eq!(text, r#"[{"x[U+200B]":"[U+200B]","x[U+200B]_2":[{"[U+FEFF]":"[U+FEFF]"},"[U+200B]"]}]"#);

@@ -29,6 +29,7 @@ pub mod endpoint;
 pub mod error;
 pub mod expression;
 pub mod fault;
+pub mod fetch_url;
 pub mod formats;
 pub mod headers;
 pub mod hex;

@@ -40,7 +40,6 @@ pub use call::{Call, Listener, Trace};
 pub(crate) use content::result::EMPTY;
 pub use content::result::{ContentBlock, InputRequired, ToolResult};
 pub use isolate::runtime::Pipeline;
-pub use script::FetchUrl;
 pub use stage::Stage;
 
 use call::call_end::{CallEnd, CallFailure};

@@ -56,6 +56,13 @@ pub struct Rows {
     pub affected: u64,
     /// Whether there were more rows, which were left out; see [`OnTooMany`](crate::app::OnTooMany).
     pub truncated: bool,
+    /// A result that is a JSON document, which takes the place of rows.
+    #[serde(with = "document::optional")]
+    pub document: Option<Json>,
+    /// For how many seconds it may be kept, where whoever gave it said so. Of a result that was
+    /// kept, nothing is known any more.
+    #[serde(skip)]
+    pub keep_s: Option<u32>,
 }
 
 impl Value {
@@ -83,8 +90,8 @@ impl Value {
 
 impl Rows {
     /// The rows as a JSON list of objects, members in the order of the columns;
-    /// `{"affected_rows": n}` for a statement that has no result columns. Written without building
-    /// a [`Json`].
+    /// `{"affected_rows": n}` for a statement that has no result columns; a result that is a
+    /// document as it is. Written without building a [`Json`].
     #[must_use]
     pub fn json(&self) -> impl Serialize + '_ {
         RowsJson(self)
@@ -92,13 +99,23 @@ impl Rows {
 }
 
 impl Rows {
+    /// How many rows there are; of a document that is a list, how many elements.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        match &self.document {
+            Some(Json::Array(elements)) => elements.len(),
+            Some(_) => 1,
+            None => self.rows.len(),
+        }
+    }
+
     /// The rows as [`json`](Self::json) has them, but with integers that are numbers, whatever
     /// their size: what enters a script.
     ///
     /// # Errors
     /// Of a value that JSON cannot hold.
     pub(crate) fn exact(&self) -> serde_json::Result<Json> {
-        if self.columns.is_empty() {
+        if self.document.is_some() || self.columns.is_empty() {
             return serde_json::to_value(self.json());
         }
         let row = |cells: &Vec<Value>| {
@@ -124,7 +141,10 @@ struct RowsJson<'a>(&'a Rows);
 
 impl Serialize for RowsJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Rows { columns, rows, affected, truncated: _ } = self.0;
+        let Rows { columns, rows, affected, document, .. } = self.0;
+        if let Some(document) = document {
+            return document.serialize(serializer);
+        }
         if columns.is_empty() {
             let mut object = serializer.serialize_map(Some(1))?;
             object.serialize_entry("affected_rows", affected)?;
@@ -178,6 +198,20 @@ mod document {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Json, D::Error> {
         Literal::deserialize(deserializer).map(|literal| literal.0)
+    }
+
+    /// A document that may be absent.
+    pub(super) mod optional {
+        use super::{Deserialize, Deserializer, Json, Literal, Serialize, Serializer};
+
+        #[expect(clippy::ref_option, reason = "serde calls it so")]
+        pub(in super::super) fn serialize<S: Serializer>(document: &Option<Json>, serializer: S) -> Result<S::Ok, S::Error> {
+            document.clone().map(Literal).serialize(serializer)
+        }
+
+        pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
+            Option::<Literal>::deserialize(deserializer).map(|literal| literal.map(|literal| literal.0))
+        }
     }
 }
 
@@ -247,13 +281,16 @@ mod tests {
 
     #[test]
     fn rows_as_json() {
-        let mut rows = Rows { columns: Rc::from(["id".to_string(), "name".to_string()]), rows: vec![], affected: 0, truncated: false };
+        let mut rows = Rows { columns: Rc::from(["id".to_string(), "name".to_string()]), rows: vec![], ..Rows::default() };
         assert_eq!(serde_json::to_string(&rows.json()).unwrap(), "[]");
         rows.rows.push(vec![Value::I64(1), Value::Null]);
         assert_eq!(serde_json::to_string(&rows.json()).unwrap(), r#"[{"id":1,"name":null}]"#);
         assert_eq!(serde_json::to_value(rows.json()).unwrap(), json!([{"id": 1, "name": null}]));
         let changed = Rows { affected: 3, ..Rows::default() };
         assert_eq!(serde_json::to_string(&changed.json()).unwrap(), r#"{"affected_rows":3}"#);
+        let document = Rows { document: Some(json!([9_007_199_254_740_993_i64, null])), ..Rows::default() };
+        assert_eq!(serde_json::to_string(&document.json()).unwrap(), "[9007199254740993,null]");
+        assert_eq!(document.exact().unwrap(), json!([9_007_199_254_740_993_i64, null]));
     }
 
     /// The definition: each name is compared with all before it.
@@ -305,7 +342,7 @@ mod tests {
     #[test]
     fn the_cache_form_loses_nothing() {
         let (cells, names): (Vec<Value>, Vec<String>) = every_value().into_iter().map(|(value, text)| (value, text.to_string())).unzip();
-        let rows = Rows { columns: names.into(), rows: vec![cells], affected: 9, truncated: false };
+        let rows = Rows { columns: names.into(), rows: vec![cells], affected: 9, document: Some(json!({"z": [1]})), ..Rows::default() };
         let bytes = postcard::to_allocvec(&rows).unwrap();
         assert_eq!(postcard::from_bytes::<Rows>(&bytes).unwrap(), rows);
     }

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use millrace_catalogue::find;
+use millrace_catalogue::{Language, find};
 use millrace_core::{
     app::{
         Access, Adapter, App, Audit, AuditTable, EnvPart, EnvTemplate, MiddlewareAction, Piece, SESSION_ROLE, SessionTemplate, Statement,
@@ -18,7 +18,7 @@ use millrace_languages::call_records;
 
 use millrace_bundler::{
     Report,
-    script::AppPart,
+    script::{AppPart, ScriptReference},
     statement::{
         Dialect, Privilege, Rights,
         rights::{Unwritten, rights, written},
@@ -89,11 +89,22 @@ pub fn sections(asked: &Asked<'_>, found: &BTreeMap<usize, Found>) -> Vec<Sectio
                 needs: Vec::new(),
                 grants: Vec::new(),
                 acl: redis::has_acl(adapter).then(Acl::default),
+                requests: BTreeMap::new(),
+                api: api_of(adapter),
                 variables: BTreeSet::new(),
                 notes: BTreeSet::new(),
             }),
         }
     }
+    for tool in &asked.app.tools {
+        let Some(at) = tool.execute.adapter().and_then(|adapter| of_adapter.get(adapter as usize)) else { continue };
+        for statement in tool.execute.statements() {
+            if let (Some(method), Some(path)) = (statement.http_method(), statement.http_path()) {
+                sections[*at].requests.entry(format!("{method} {path}")).or_default().insert(tool.name.clone());
+            }
+        }
+    }
+    scripted_requests(asked, &mut sections, &of_adapter);
     let nothing = Found::default();
     let mut users: BTreeSet<String> = BTreeSet::new();
     for (at, section) in sections.iter_mut().enumerate() {
@@ -138,7 +149,19 @@ fn dialect_of(adapter: &Adapter) -> Option<Dialect> {
 
 /// What of an adapter's options decides who logs in, and where.
 fn login_of(adapter: &Adapter) -> Vec<&(String, EnvTemplate)> {
-    adapter.options.iter().filter(|(name, _)| matches!(name.as_str(), "database" | "secret_arn" | "user")).collect()
+    let is_api = is_api(adapter);
+    adapter.options.iter().filter(|(name, _)| is_api || matches!(name.as_str(), "database" | "secret_arn" | "user")).collect()
+}
+
+fn is_api(adapter: &Adapter) -> bool {
+    find(&adapter.connector).is_some_and(|connector| connector.language == Language::Http)
+}
+
+/// Where the requests of an adapter on an API go, and the scope of its tokens, as its file has
+/// them.
+fn api_of(adapter: &Adapter) -> Option<(String, Option<String>)> {
+    let scope = || adapter.options.iter().find(|(name, _)| name == "oauth_scope").map(|(_, scope)| scope.to_string());
+    is_api(adapter).then(|| (adapter.connection_string.to_string(), scope()))
 }
 
 /// The database of ClickHouse that a table is of where a statement names none: the one of the
@@ -307,15 +330,8 @@ impl<'a> Reading<'a, '_> {
             let Some(first) = here.first() else { continue };
             let is_refused = here.iter().all(|adapter| adapter.read_only);
             let first = first.name.clone();
-            let place = format!("{}:{}:{}", reference.file.display(), reference.line, reference.column);
-            let users: Vec<String> =
-                app.tools.iter().filter(|tool| uses_script(tool, scripted.script)).map(|tool| tool.name.clone()).collect();
-            let users = if users.is_empty() {
-                app.scripts.get(scripted.script as usize).map(|script| script.path.clone()).into_iter().collect()
-            } else {
-                users
-            };
-            for user in users {
+            let place = place_of(reference);
+            for user in users_of(app, scripted.script) {
                 match reference.part {
                     AppPart::Statement if candidates.len() == 1 || here.len() == candidates.len() => match self.dialect {
                         Some(dialect) => {
@@ -342,8 +358,46 @@ impl<'a> Reading<'a, '_> {
     }
 }
 
-fn uses_script(tool: &Tool, script: u32) -> bool {
-    tool.scripts().any(|used| used.script == script)
+/// Who runs a script: its tools, or without one the script itself, by its path.
+fn users_of(app: &App, script: u32) -> Vec<String> {
+    let tools = app.tools.iter().filter(|tool| tool.scripts().any(|used| used.script == script));
+    let users: Vec<String> = tools.map(|tool| tool.name.clone()).collect();
+    if users.is_empty() { app.scripts.get(script as usize).map(|script| script.path.clone()).into_iter().collect() } else { users }
+}
+
+fn place_of(reference: &ScriptReference) -> String {
+    format!("{}:{}:{}", reference.file.display(), reference.line, reference.column)
+}
+
+/// The path of a script's request as that of a tool's is written: `/orders/{}`.
+fn without_names(request: &str) -> String {
+    let mut parts = request.split('{');
+    let mut written = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        written.push('{');
+        written.push_str(part.find('}').and_then(|end| part.get(end..)).unwrap_or(part));
+    }
+    written
+}
+
+/// What scripts ask of APIs.
+fn scripted_requests(asked: &Asked<'_>, sections: &mut [Section], of_adapter: &[usize]) {
+    for scripted in &asked.report.scripted {
+        let reference = &scripted.place;
+        if !matches!(reference.part, AppPart::Request | AppPart::UnwrittenRequest) {
+            continue;
+        }
+        let adapter = asked.app.adapters.iter().position(|adapter| Some(&adapter.name) == reference.adapter.as_ref());
+        let Some(section) = adapter.and_then(|adapter| sections.get_mut(*of_adapter.get(adapter)?)) else { continue };
+        for user in users_of(asked.app, scripted.script) {
+            if reference.part == AppPart::Request {
+                section.requests.entry(without_names(&reference.name)).or_default().insert(user);
+            } else {
+                let text = "the path of the script's request is not known before it runs";
+                section.note(&user, &place_of(reference), text, true);
+            }
+        }
+    }
 }
 
 fn audit_tables(tool: &Tool) -> impl Iterator<Item = &AuditTable> {

@@ -101,6 +101,13 @@ fn of_acl(section: &Section, acl: &Acl, is_alone: bool) -> Vec<String> {
 
 fn of_section(section: &Section) -> Vec<String> {
     let adapters = adapters_of(section);
+    if let Some((host, scope)) = &section.api {
+        let mut lines = vec![format!("-- {adapters}: its credentials need these requests at {host}")];
+        lines.extend(scope.iter().map(|scope| format!("-- The scope that it asks for: {scope}")));
+        lines.extend(section.requests.iter().map(|(request, users)| format!("-- {request}: {}", list(users))));
+        lines.extend(notes_of(section));
+        return lines;
+    }
     let Some(granting) = Granting::of(section) else {
         return vec![format!("-- {adapters}: {}", instead(&section.connector))];
     };
@@ -252,11 +259,15 @@ fn section_json(section: &Section) -> Value {
     let grants: Vec<Value> = match (Granting::of(section), &section.acl) {
         (Some(granting), _) => section.grants.iter().map(|one| grant(granting, one)).collect(),
         (None, Some(acl)) => acl.selectors.iter().map(selector).collect(),
-        (None, None) => Vec::new(),
+        (None, None) => {
+            let request = |(name, users)| json!({ "kind": "request", "name": name, "used_by": users });
+            section.requests.iter().map(request).collect()
+        }
     };
     let has_rights = section.dialect.is_some() || section.acl.is_some();
+    let instead = (!has_rights && section.api.is_none()).then(|| instead(&section.connector));
     let note = |note: &Note| json!({ "place": note.place, "used_by": note.user, "text": note.text, "missing": note.is_missing });
-    json!({
+    let mut written = json!({
         "adapters": section.adapters,
         "connector": section.connector,
         "role": has_rights.then_some(&section.role),
@@ -265,6 +276,10 @@ fn section_json(section: &Section) -> Value {
         "make": section.makes.as_ref().map(|(makes, _)| makes.to_vec()).unwrap_or_default(),
         "grants": grants,
         "notes": section.notes.iter().map(note).collect::<Vec<_>>(),
-        "instead": if has_rights { None } else { Some(instead(&section.connector)) },
-    })
+        "instead": instead,
+    });
+    if let Some((url, scope)) = &section.api {
+        written["api"] = json!({ "url": url, "scope": scope });
+    }
+    written
 }

@@ -33,6 +33,11 @@ pub struct Section {
     pub grants: Vec<Grant>,
     /// The rights, where the server has an access control list in place of statements that grant.
     pub acl: Option<Acl>,
+    /// Of connector `http`: the methods and paths that tools and their scripts send,
+    /// `GET /orders/{}`, and who sends each.
+    pub requests: BTreeMap<String, BTreeSet<String>>,
+    /// Of connector `http`: where requests go, and the scope of OAuth 2 that is asked for.
+    pub api: Option<(String, Option<String>)>,
     /// Variables whose values are text of statements.
     pub variables: BTreeSet<String>,
     /// What is not known, or wider than it has to be.

@@ -1,4 +1,4 @@
-//! The rights of commands of Redis, as `millrace grants` prints them.
+//! The rights of commands of Redis, and the requests of APIs, as `millrace grants` prints them.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ fn printed(files: &[(&str, &str)], variables: &[(&str, &str)], role: Option<&str
     for (path, contents) in files {
         files::write(folder.path(), path, contents);
     }
-    let connectors = ["postgres", "redis", "upstash", "mongodb"].map(String::from).to_vec();
+    let connectors = ["postgres", "redis", "upstash", "mongodb", "http"].map(String::from).to_vec();
     let mut report = bundle(folder.path(), &Options { connectors, ..Options::default() });
     let app = report.app.take().unwrap_or_else(|| panic!("{:?}", report.diagnostics));
     let variable = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
@@ -199,6 +199,31 @@ fn scripts_and_adapters_that_only_read_are_judged() {
             "NOT KNOWN: app/tools/x/handler.ts:7:18 (x): the text of the script's statement is not known before it runs: grant what it needs by hand"
         ]
     );
+}
+
+#[test]
+fn requests_of_scripts_are_those_of_the_adapter() {
+    let script = "export default async (_, ctx) => {\n  const shop = ctx.api(\"shop\");\n  const path = \"/orders\";\n  await shop.post(path, { body: 1 });\n  \
+        await shop.get(\"/orders/{id}/items/{no}.json\", {});\n  await ctx.api(\"shop\").delete(`/o/${path}`);\n  new Map().get(\"/x\");\n};\n";
+    let files = [
+        ROOT,
+        ("app/adapters/shop.yaml", "connector: http\nconnection_string: https://api.example.com/v1"),
+        ("app/tools/x/config.yaml", "description: x\nhandler: ./handler.ts"),
+        ("app/tools/x/handler.ts", script),
+        (
+            "app/tools/y/config.yaml",
+            "description: y\nuse: shop\nrequest: GET /orders/{{ inputs.id }}/items/{{ inputs.no }}.json\ninputs: { id: { type: string }, no: { type: string } }",
+        ),
+    ];
+    let printed = printed(&files, &[], None);
+    for expected in [
+        "-- GET /orders/{}/items/{}.json: x, y\n",
+        "-- POST /orders: x\n",
+        "NOT KNOWN: app/tools/x/handler.ts:6:32 (x): the path of the script's request is not known before it runs",
+    ] {
+        assert!(printed.text.contains(expected), "wanted {expected} in {}", printed.text);
+    }
+    assert!(!printed.text.contains("/x:"), "{}", printed.text);
 }
 
 #[test]

@@ -27,6 +27,8 @@ pub enum Language {
     Requests,
     /// Statements in DynamoDB's PartiQL.
     PartiQl,
+    /// Requests of HTTP, as an API of any kind takes them.
+    Http,
 }
 
 /// The form of what a connector takes.
@@ -40,6 +42,8 @@ pub enum Form {
     Document,
     /// A request for tables or functions, as a map.
     Request,
+    /// A request of HTTP: a method, a path with its query, header fields and a body.
+    Api,
 }
 
 impl Language {
@@ -55,6 +59,7 @@ impl Language {
             Self::Arguments => Form::Command,
             Self::Documents => Form::Document,
             Self::Requests => Form::Request,
+            Self::Http => Form::Api,
         }
     }
 
@@ -63,7 +68,7 @@ impl Language {
     pub const fn dialect(self) -> Option<Dialect> {
         match self.form() {
             Form::Statement(dialect) => Some(dialect),
-            Form::Command | Form::Document | Form::Request => None,
+            Form::Command | Form::Document | Form::Request | Form::Api => None,
         }
     }
 
@@ -75,6 +80,7 @@ impl Language {
             Form::Command => "commands of Redis",
             Form::Document => "documents",
             Form::Request => "requests",
+            Form::Api => "requests of HTTP",
         }
     }
 }
@@ -99,7 +105,7 @@ impl Form {
             Self::Statement(dialect) => dialect.facts().why_not_textual,
             Self::Command => Some("the values of a command are always arguments"),
             Self::Document => Some("the values of a document are always values"),
-            Self::Request => Some("the values of a request are always values"),
+            Self::Request | Self::Api => Some("the values of a request are always values"),
         }
     }
 }

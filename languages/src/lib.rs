@@ -16,6 +16,7 @@ pub mod call_records;
 pub mod clickhouse;
 mod document;
 mod facts;
+pub mod http;
 mod language;
 pub mod lex;
 pub mod mongodb;

@@ -162,7 +162,7 @@ pub fn endpoint_with_a_thousand_rows(presented: bool) -> Endpoint {
         ("app/tools/get-user/config.yaml", tool),
     ];
     files.extend(presented.then(|| ("app/presenters/invoice.yaml", presenter.to_owned())));
-    of_rows(compiled(&files), Rows { columns: columns.into(), rows: (1..=1000).map(row).collect(), affected: 0, truncated: false })
+    of_rows(compiled(&files), Rows { columns: columns.into(), rows: (1..=1000).map(row).collect(), ..Rows::default() })
 }
 
 fn of(app: App) -> Endpoint {
@@ -171,7 +171,7 @@ fn of(app: App) -> Endpoint {
         vec![Value::I64(id), text("Alan Allen"), text("user42@example.com"), text("Lisbon"), text("2024-02-12")]
     };
     let columns: Vec<String> = ["id", "name", "email", "city", "created_at"].map(String::from).into();
-    of_rows(app, Rows { columns: columns.into(), rows: (1..=10).map(row).collect(), affected: 0, truncated: false })
+    of_rows(app, Rows { columns: columns.into(), rows: (1..=10).map(row).collect(), ..Rows::default() })
 }
 
 fn of_rows(app: App, rows: Rows) -> Endpoint {

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Value as Json, json};
 
-use crate::{clickhouse, dynoxide::LazyTables, mysql, postgres::LazyDatabase, postgrest::LazyPostgrest, redis, tokens};
+use crate::{api, clickhouse, dynoxide::LazyTables, mysql, postgres::LazyDatabase, postgrest::LazyPostgrest, redis, tokens};
 
 /// The workspace's folder.
 #[must_use]
@@ -347,6 +347,9 @@ fn group(folder: &Path) -> Group {
     env.extend(mysql.as_ref().map(|wanted| ("DATABASE_URL".to_owned(), wanted.url())));
     env.extend(clickhouse.as_ref().map(|wanted| ("DATABASE_URL".to_owned(), wanted.url())));
     env.extend(redis.as_ref().map(|wanted| ("DATABASE_URL".to_owned(), wanted.url())));
+    if folder.join("api").exists() {
+        env.push(("API".to_owned(), api::shared()));
+    }
     env.extend(dynamodb.iter().flat_map(LazyTables::variables));
     let text = |name: &str| fs::read_to_string(folder.join(name)).ok();
     let private = text("private").unwrap_or_default().lines().map(str::to_owned).collect();

@@ -224,7 +224,7 @@ pub fn outcomes_of(texts: [&str; 2], replies: &[Reply], settings: impl Fn(&Scrip
         if let Err(error) = &outcome {
             assert!(!error.message.contains("hunter2") && !error.message.contains(SAID), "{error:?}");
         }
-        (outcome.map(|rows| rows.rows.len()).map_err(|error| error.kind), server.received().len())
+        (outcome.map(|rows| rows.count()).map_err(|error| error.kind), server.received().len())
     })
 }
 

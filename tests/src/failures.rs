@@ -206,6 +206,52 @@ pub fn clickhouse() -> Vec<Case> {
     cases
 }
 
+/// What an API of any kind may answer: a status means what the standard says.
+#[must_use]
+pub fn http() -> Vec<Case> {
+    let good = json(200, POSTGREST);
+    let fields = |status, fields: &str| Reply::Fields(status, fields.to_owned(), SAID.to_owned());
+    let half = Reply::Broken(POSTGREST.to_owned(), POSTGREST.len() / 2);
+    let once_more = |what: &str, reply: Reply, written| case(what, vec![reply, good.clone()], (Ok(1), 2), (Err(written), 1));
+    let mut cases = vec![
+        case("a good answer", vec![good.clone()], (Ok(1), 1), (Ok(1), 1)),
+        case("half a body", vec![half.clone()], (Err(Unavailable), 2), (Err(Protocol), 1)),
+        once_more("half a body, then a good one", half, Protocol),
+        once_more("half of the JSON", json(200, &POSTGREST[..100]), Protocol),
+        once_more("very deep JSON", json(200, &"[".repeat(100_000)), Protocol),
+        once_more("no answer at all", Reply::Raw(b""), Protocol),
+        case("no HTTP", vec![Reply::Raw(b"220 mail.example.com ESMTP\r\n")], (Err(Unavailable), 2), (Err(Protocol), 1)),
+        once_more("a gateway's page", Reply::Whole(502, "text/html", "<html>".to_owned()), Protocol),
+        once_more("a pause of no time", fields(503, "retry-after: 0"), Busy),
+        once_more("a pause that has passed", fields(429, "retry-after: Fri, 27 Nov 2020 08:49:37 GMT"), Busy),
+        case("busy for ever", vec![json(503, "")], (Err(Busy), 2), (Err(Busy), 1)),
+        case("a redirect elsewhere", vec![fields(307, "location: http://127.0.0.1:1/")], (Err(Denied), 1), (Err(Protocol), 1)),
+        case("redirects without an end", vec![fields(302, "location: /t")], (Err(Protocol), 6), (Err(Protocol), 1)),
+        case("a redirect to nowhere", vec![fields(301, "x: y")], (Err(Protocol), 1), (Err(Protocol), 1)),
+    ];
+    for (status, kind) in [
+        (400, Data),
+        (401, Credentials),
+        (403, Denied),
+        (404, Constraint),
+        (405, Syntax),
+        (408, TimedOut),
+        (409, Constraint),
+        (413, TooLarge),
+        (422, Data),
+        (500, Protocol),
+        (501, Protocol),
+        (600, Protocol),
+    ] {
+        cases.push(case(format!("{status}"), vec![fields(status, ""), good.clone()], (Err(kind), 1), (Err(kind), 1)));
+    }
+    for after in ["86400", "Fri, 27 Nov 2099 08:49:37 GMT", "soon", "-1", "99999999999999999999"] {
+        let reply = fields(503, &format!("retry-after: {after}"));
+        cases.push(case(format!("a pause until {after}"), vec![reply, good.clone()], (Err(Busy), 1), (Err(Busy), 1)));
+    }
+    cases
+}
+
 /// What D1's API may answer.
 #[must_use]
 pub fn d1() -> Vec<Case> {

@@ -4,7 +4,7 @@
 //! variables (`env`), a database (`database.sql`, made as `shop.db` beside the app; `postgres.sql`,
 //! made on a PostgreSQL server whose address is the variable `DATABASE_URL`, with a file
 //! `postgrest` also behind PostgREST at `POSTGREST_URL`, and `mysql.sql`, the same on a MariaDB
-//! server; `issuers`, whose file is empty: those of [`tokens`]), what no log may hold beside the
+//! server; `api`, whose file is empty: that of [`api`] at `API`; `issuers`, whose file is empty: those of [`tokens`]), what no log may hold beside the
 //! variables (`private`), and cases. A *case* is a file `NAME.http` with requests and a file
 //! `NAME.out` with the answers; its requests run in order, and so do the cases of a group, on one
 //! instance of the app.
@@ -13,6 +13,7 @@
 //! `CALL TOOL ARGUMENTS` for a client of 2025-06-18 and `MODERN TOOL ARGUMENTS` for one of
 //! 2026-07-28, with header fields below it. `###` parts requests.
 
+pub mod api;
 pub mod aws_secrets;
 pub mod bare;
 pub mod case;

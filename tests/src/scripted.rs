@@ -26,6 +26,8 @@ pub struct Received {
 pub enum Reply {
     /// A whole answer: status, content type, body.
     Whole(u16, &'static str, String),
+    /// A whole answer with header fields, one a line: status, fields, body.
+    Fields(u16, String, String),
     /// The answer with a body that breaks off after so many bytes.
     Broken(String, usize),
     /// These bytes, then the end of the connection.
@@ -155,6 +157,11 @@ fn serve(
             "HTTP/1.1 {status} Status\r\ncontent-type: {content_type}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
             body.len()
         )?,
+        Reply::Fields(status, fields, body) => {
+            let fields: String = fields.lines().map(|line| format!("{line}\r\n")).collect();
+            let length = body.len();
+            write!(stream, "HTTP/1.1 {status} Status\r\n{fields}content-length: {length}\r\nconnection: close\r\n\r\n{body}")?;
+        }
         Reply::Broken(body, kept) => begin(&mut stream, &body, kept)?,
         Reply::Raw(bytes) => stream.write_all(bytes)?,
         Reply::Stalled(body, kept) => {

@@ -54,6 +54,7 @@ fn a_connector_of_statements_says_so_of_any_other_command() {
             Language::Arguments => "commands",
             Language::Documents => "documents",
             Language::Requests => "requests",
+            Language::Http => "requests of HTTP",
         };
         // Where nobody listens: it says so before it connects.
         let settings = match connector.name {
@@ -73,7 +74,7 @@ fn a_connector_of_statements_says_so_of_any_other_command() {
         let database = Database::open(settings);
         let own = match takes {
             "commands" => "a list of arguments",
-            "documents" | "requests" => "a document",
+            "documents" | "requests" | "requests of HTTP" => "a document",
             _ => "",
         };
         for (command, form) in commands.into_iter().filter(|(_, form)| *form != own) {
@@ -154,6 +155,7 @@ fn facts(connector: &Connector) -> String {
         Language::Arguments => "a command of Redis",
         Language::Documents => "a command of MongoDB, as a map",
         Language::Requests => "a request, as a map",
+        Language::Http => "a request of HTTP",
         Language::PartiQl => "PartiQL",
     };
     rows.push(("a statement is", language.to_owned()));
@@ -169,7 +171,9 @@ fn facts(connector: &Connector) -> String {
     if let Some(most) = connector.max_values {
         rows.push(("values in a statement", format!("at most {most}")));
     }
-    rows.push(("`db.system.name` in traces", format!("`{}`", connector.system)));
+    if !connector.system.is_empty() {
+        rows.push(("`db.system.name` in traces", format!("`{}`", connector.system)));
+    }
     let rows: Vec<String> = rows.into_iter().map(|(name, text)| format!("| {name} | {text} |\n")).collect();
     format!("| | |\n|---|---|\n{}", rows.concat())
 }

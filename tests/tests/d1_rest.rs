@@ -51,6 +51,7 @@ fn a_write_happens_once_for_a_key() {
         rows: vec![vec![Value::I64(1), text("a")]],
         affected: 0,
         truncated: false,
+        ..Rows::default()
     };
     assert_eq!(once(&database, RETURNING, &[text("a")], "k", 0), Ok(RecordedWrite::Made(row.clone())));
     assert_eq!(once(&database, RETURNING, &[text("b")], "k", 59), Ok(RecordedWrite::MadeBefore(row)));

@@ -10,7 +10,8 @@ use millrace_bundler::{
 use millrace_core::Json;
 use millrace_tests::{
     case::root,
-    docs::{shell, text},
+    docs::{blocks, connector_text, shell, text},
+    files,
     local::Host,
     new_app::NewApp,
     process::tool,
@@ -128,6 +129,57 @@ fn the_compiler_knows_each_global_and_no_other() {
         let said = check(&app.path());
         assert!(!said.status.success() && text(&said).contains(why), "{wrong}: {}", text(&said));
     }
+}
+
+/// An app with the adapter `shop` and the script of the page of connector `http`.
+fn app_with_an_api() -> NewApp {
+    let app = NewApp::make("notes", &[]);
+    let adapter = "connector: http\nconnection_string: https://api.example.com/v1\n";
+    files::write(&app.path(), "app/adapters/shop.yaml", adapter);
+    let page = connector_text("http");
+    let scripts = blocks(&page).into_iter().filter_map(|(_, body)| {
+        let (first, rest) = body.split_once('\n')?;
+        let path = first.trim_start_matches(['#', '/', ' ']);
+        path.starts_with("app/tools/orders/overview/").then(|| files::write(&app.path(), path, rest))
+    });
+    assert_eq!(scripts.count(), 2);
+    app
+}
+
+#[test]
+fn requests_of_scripts_are_typed() {
+    let app = app_with_an_api();
+    is_strict(&app.path());
+    let said = shell(&app.path(), "millrace check");
+    assert!(said.status.success(), "{}", text(&said));
+    let file = app.path().join("app/requests.ts");
+    let script = |line: &str| {
+        format!("import type {{ ApiError, Context }} from \"millrace\";\nexport const f = async (ctx: Context) => {{\n{line}\n}};\n")
+    };
+    for (wrong, why) in [
+        ("ctx.api(\"shopp\")", "'\"shopp\"'"),
+        ("ctx.db(\"shop\")", "'\"shop\"'"),
+        ("ctx.api(\"shop\").get(\"/a\", { body: 1 })", "'body' does not exist"),
+        ("ctx.api(\"shop\").get(\"/a\", { params: { a: null } })", "'null'"),
+        ("ctx.api(\"shop\").post(\"/a\", { page: { link: true } })", "is not assignable"),
+        ("ctx.api(\"shop\").get(\"/a\", { page: { cursor: \"/next\" } })", "is not assignable"),
+        ("ctx.api(\"shop\").head(\"/a\", { result: \"/a\" })", "'result' does not exist"),
+        ("const a: string = await ctx.api(\"shop\").get<number[]>(\"/a\"); return a;", "to type 'string'"),
+    ] {
+        fs::write(&file, script(wrong)).unwrap();
+        let said = check(&app.path());
+        assert!(!said.status.success() && text(&said).contains(why), "{wrong}: {}", text(&said));
+    }
+    let right = "const shop = ctx.api(\"shop\");\n\
+        const list = await shop.get<{ id: bigint }[]>(\"/a\", { query: { a: [1, 2n], b: null }, page: { link: true, max: 2 } });\n\
+        const rest: true | undefined = list.truncated;\n\
+        await shop.post(\"/a/{b}\", { params: { b: 1 }, headers: { \"X-A\": \"a\" }, body: { any: list }, result: \"/id\" });\n\
+        await shop.post(\"/find\", { reads: true, body: {}, page: { offset: \"start\", size: 5 } });\n\
+        await shop.delete(\"/a\", { form: { a: new Date() } });\n\
+        const nothing: null = await shop.head(\"/a\");\n\
+        return [rest, nothing, (await shop.get(\"/any\")).of.any, ({} as ApiError).body.reason];";
+    fs::write(&file, script(right)).unwrap();
+    is_strict(&app.path());
 }
 
 #[test]

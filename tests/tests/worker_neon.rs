@@ -29,12 +29,17 @@ pub(crate) fn far_databases_that_misbehave(adapter: &str, variables: &[(&str, &s
 }
 
 /// The same of these two statements.
-pub(crate) fn misbehaves(adapter: &str, [read, write]: [&str; 2], variables: &[(&str, &str)], cases: Vec<Case>) {
+pub(crate) fn misbehaves(adapter: &str, statements: [&str; 2], variables: &[(&str, &str)], cases: Vec<Case>) {
+    any_misbehaves(adapter, statements.map(|statement| format!("statement: {statement}")), variables, cases);
+}
+
+/// The same of these two, as the file of a tool has them. Codes of an API are those of a database.
+pub(crate) fn any_misbehaves(adapter: &str, [read, write]: [String; 2], variables: &[(&str, &str)], cases: Vec<Case>) {
     let folder = tempfile::tempdir().unwrap();
     self::write(folder.path(), "millrace.yaml", "name: far\n");
     self::write(folder.path(), "app/adapters/main.yaml", adapter);
     for (tool, statement) in [("read", read), ("write", write)] {
-        let text = format!("description: x\nuse: main\nstatement: {statement}\n");
+        let text = format!("description: x\nuse: main\n{statement}\n");
         self::write(folder.path(), &format!("app/tools/{tool}/config.yaml"), &text);
     }
     let built = worker::build(folder.path());
@@ -55,7 +60,10 @@ pub(crate) fn misbehaves(adapter: &str, [read, write]: [&str; 2], variables: &[(
                     let answer: Json = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
                     Ok(answer.as_array().map_or(0, Vec::len))
                 }
-                _ => Err(result["_meta"]["millrace/error"]["code"].as_str().unwrap_or_else(|| panic!("{result}")).to_owned()),
+                _ => {
+                    let code = result["_meta"]["millrace/error"]["code"].as_str().unwrap_or_else(|| panic!("{result}"));
+                    Err(code.replace("API_", "DATABASE_").replace("NOT_FOUND", "CONSTRAINT"))
+                }
             };
             // What undoes a transaction may be sent after the answer.
             let answered = Instant::now();

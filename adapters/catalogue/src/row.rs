@@ -34,7 +34,7 @@ pub struct Connector {
     pub transactions: Option<Transactions>,
     /// Whether it sets what an adapter's `session` says, for one call.
     pub sets_session: bool,
-    /// The value of OpenTelemetry's attribute `db.system.name`.
+    /// The value of OpenTelemetry's attribute `db.system.name`; empty for what is not a database.
     pub system: &'static str,
 }
 

@@ -1,6 +1,6 @@
 //! The rows.
 
-use millrace_languages::Language::{Arguments, ClickHouse, Documents, MySql, PartiQl, Postgres, Requests, Sqlite};
+use millrace_languages::Language::{Arguments, ClickHouse, Documents, Http, MySql, PartiQl, Postgres, Requests, Sqlite};
 
 use crate::{
     Binding, BindingKind, Connector,
@@ -317,6 +317,40 @@ rows! {
         system: "postgresql",
         ..SERVER
     };
+
+    "http" HTTP:
+    "the URL of the API with its base path, `https://api.example.com/v1`",
+    "`bearer`, or `basic`, or `api_key` with `api_key_header` or `api_key_query`, or `oauth_token_url`, `oauth_client_id`, \
+     `oauth_client_secret`, `oauth_scope` and `oauth_audience`; `headers` (fields of every request), `idempotency_header`, `redirects` \
+     (origins that a redirect may lead to), `max_requests` (at once, `8`), `allow_private` (the reason why the API may have a private address)",
+    Connector {
+        name: "http",
+        language: Http,
+        options: &[
+            "allow_private",
+            "api_key",
+            "api_key_header",
+            "api_key_query",
+            "basic",
+            "bearer",
+            "headers",
+            "idempotency_header",
+            "max_requests",
+            "oauth_audience",
+            "oauth_client_id",
+            "oauth_client_secret",
+            "oauth_scope",
+            "oauth_token_url",
+            "redirects",
+        ],
+        schemes: &["https", "http"],
+        // It needs no sockets; but no Worker without it should carry it.
+        worker_part: Some(WorkerPart::Databases),
+        keeps_call_records: false,
+        transactions: None,
+        system: "",
+        ..SERVER
+    };
 }
 
 #[cfg(test)]
@@ -329,7 +363,10 @@ mod tests {
         for connector in CONNECTORS {
             let name = connector.name;
             assert!(core::ptr::eq(find(name).unwrap(), *connector), "two rows `{name}`");
-            assert!(connector.options.is_sorted() && !connector.hosts.is_empty() && !connector.system.is_empty(), "{name}");
+            assert!(
+                connector.options.is_sorted() && !connector.hosts.is_empty() && connector.system.is_empty() == (name == "http"),
+                "{name}"
+            );
             assert!(connector.trust_options.iter().all(|option| connector.options.contains(option)), "{name}");
             assert!(connector.worker_part.is_none() || connector.runs_on(Worker), "{name}");
         }

@@ -1,5 +1,5 @@
 //! Documents of scripts as text, a document as its judge sees it, and documents as rows: what the
-//! connectors `mongodb` and `postgrest` share.
+//! connectors `mongodb`, `postgrest` and `http` share.
 //!
 //! In a script's document, a text that is `$1` and nothing else is the first value. The text is
 //! read before a value is put in, so that no value can be a key or an operator.
@@ -8,9 +8,12 @@ use std::{collections::BTreeMap, rc::Rc};
 
 use millrace_core::{
     Error, ErrorKind, Json, Result,
+    ports::Node,
     value::{Rows, Value},
 };
 use millrace_languages::{Flaw, Tree, View};
+
+use crate::shared::is_json_number;
 
 /// The most cells of a result: documents that all have other fields would be a row each of the
 /// fields of all.
@@ -86,6 +89,107 @@ fn parameter(text: &str) -> Option<usize> {
     Some(digits.parse().unwrap_or(usize::MAX))
 }
 
+/// Puts a script's values in.
+pub(crate) fn filled(draft: Draft, values: &[Value]) -> Node {
+    match draft {
+        Draft::Literal(value) => Node::Value(literal(value)),
+        Draft::Place(place) => Node::Value(values.get(place).cloned().unwrap_or(Value::Null)),
+        Draft::Members(members) => Node::Members(members.into_iter().map(|(key, draft)| (key, filled(draft, values))).collect()),
+        Draft::List(elements) => Node::List(elements.into_iter().map(|draft| filled(draft, values)).collect()),
+    }
+}
+
+/// The author's text.
+pub(crate) fn text(node: &Node) -> Option<&str> {
+    if let Node::Value(Value::Text(text)) = node { Some(text) } else { None }
+}
+
+/// A value as plain text; nothing for null. `bytes` writes bytes.
+///
+/// # Errors
+/// [`Data`](ErrorKind::Data) for a list and an object.
+pub(crate) fn plain_text(value: &Value, bytes: fn(&[u8]) -> String) -> Result<Option<String>> {
+    Ok(Some(match value {
+        Value::Null | Value::Json(Json::Null) => return Ok(None),
+        Value::Bool(truth) => truth.to_string(),
+        Value::I64(number) => number.to_string(),
+        Value::U64(number) => number.to_string(),
+        Value::F64(number) => float(*number),
+        Value::Decimal(text) | Value::Text(text) | Value::Timestamp(text) | Value::Json(Json::String(text)) => text.clone(),
+        Value::Bytes(value) => bytes(value),
+        Value::Json(Json::Array(_) | Json::Object(_)) | Value::Array(_) => {
+            return Err(unfit("a value is an object or a list, which cannot stand where it does"));
+        }
+        Value::Json(scalar) => scalar.to_string(),
+    }))
+}
+
+fn float(number: f64) -> String {
+    match serde_json::Number::from_f64(number) {
+        Some(number) => number.to_string(),
+        None if number.is_nan() => "NaN".to_owned(),
+        None => if number > 0.0 { "Infinity" } else { "-Infinity" }.to_owned(),
+    }
+}
+
+/// A part of a document as JSON, with its numbers as they are. `bytes` writes bytes.
+pub(crate) fn json_text(node: &Node, bytes: fn(&[u8]) -> String) -> String {
+    let mut text = String::new();
+    write_node(node, bytes, &mut text);
+    text
+}
+
+fn write_node(node: &Node, bytes: fn(&[u8]) -> String, out: &mut String) {
+    match node {
+        Node::Value(value) => write_value(value, bytes, out),
+        Node::Members(members) => {
+            out.push('{');
+            for (place, (key, node)) in members.iter().enumerate() {
+                out.push_str(if place > 0 { "," } else { "" });
+                write_text(key, out);
+                out.push(':');
+                write_node(node, bytes, out);
+            }
+            out.push('}');
+        }
+        Node::List(elements) => write_list(elements, out, |node, out| write_node(node, bytes, out)),
+    }
+}
+
+fn write_list<T>(elements: &[T], out: &mut String, write: impl Fn(&T, &mut String)) {
+    out.push('[');
+    for (place, element) in elements.iter().enumerate() {
+        out.push_str(if place > 0 { "," } else { "" });
+        write(element, out);
+    }
+    out.push(']');
+}
+
+fn write_value(value: &Value, bytes: fn(&[u8]) -> String, out: &mut String) {
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(truth) => out.push_str(if *truth { "true" } else { "false" }),
+        Value::I64(number) => out.push_str(&number.to_string()),
+        Value::U64(number) => out.push_str(&number.to_string()),
+        Value::F64(number) if number.is_finite() => out.push_str(&float(*number)),
+        Value::Decimal(digits) if is_json_number(digits.as_bytes()) => out.push_str(digits),
+        Value::F64(number) => write_text(&float(*number), out),
+        Value::Bytes(value) => write_text(&bytes(value), out),
+        Value::Decimal(text) | Value::Text(text) | Value::Timestamp(text) => write_text(text, out),
+        Value::Array(elements) => write_list(elements, out, |value, out| write_value(value, bytes, out)),
+        Value::Json(document) => out.push_str(&document.to_string()),
+    }
+}
+
+fn write_text(text: &str, out: &mut String) {
+    out.push_str(&Json::String(text.to_owned()).to_string());
+}
+
+/// A value that cannot be what it has to be.
+pub(crate) fn unfit(message: &str) -> Error {
+    Error::new(ErrorKind::Data, message)
+}
+
 /// What is wrong with a document, as one error.
 pub(crate) fn refused(flaws: &[Flaw]) -> Error {
     let messages: Vec<String> = flaws.iter().take(MOST_FLAWS).map(|Flaw { message, help, .. }| format!("{message}; {help}")).collect();
@@ -151,5 +255,5 @@ pub(crate) fn table<T>(documents: Vec<Vec<(String, T)>>, empty: &str, help: &str
         }
         row
     });
-    Ok(Rows { rows: rows.collect(), columns: Rc::from(columns), affected: 0, truncated: false })
+    Ok(Rows { rows: rows.collect(), columns: Rc::from(columns), ..Rows::default() })
 }

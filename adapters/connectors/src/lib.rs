@@ -26,6 +26,8 @@ mod documents;
 #[cfg(feature = "databases")]
 pub mod dynamodb;
 #[cfg(feature = "databases")]
+pub mod http;
+#[cfg(feature = "databases")]
 pub mod hyperdrive;
 pub mod libsql;
 #[cfg(feature = "databases")]

@@ -17,6 +17,7 @@ use crate::{
     aws_server::AwsPorts,
     clickhouse::ClickHouse,
     dynamodb::DynamoDb,
+    http::Http,
     mongodb::{Mongodb, MongodbPorts},
     mysql,
     neon::Neon,
@@ -117,6 +118,10 @@ static DRIVERS: &[(&catalogue::Connector, Open)] = &[
     (&catalogue::DYNAMODB, |connection, ports| Ok(Rc::new(DynamoDb::open(&connection, aws_ports(ports))?))),
     #[cfg(feature = "databases")]
     (&catalogue::RDS_DATA, |connection, ports| Ok(Rc::new(RdsData::open(&connection, aws_ports(ports), ports.wait_until.clone())?))),
+    #[cfg(feature = "databases")]
+    (&catalogue::HTTP, |connection, ports| {
+        Ok(Rc::new(Http::open(&connection, ports.http.clone(), ports.clock.clone(), ports.random.clone())?))
+    }),
 ];
 
 #[cfg(feature = "databases")]

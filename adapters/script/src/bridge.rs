@@ -43,14 +43,20 @@ impl<'a> Bridge<'a> {
         Self { invocation, cleared: RefCell::default(), requests: RefCell::default(), causes: RefCell::default() }
     }
 
-    /// An error as the prelude makes one of it: the upstream's own words stay here.
+    /// An error as the prelude makes one of it, with what an API answered: the upstream's own words
+    /// stay here.
     pub(crate) fn error(&self, error: &Error) -> Json {
         let mut causes = self.causes.borrow_mut();
         let cause = (causes.len() < MAX_CAUSES).then(|| {
             causes.push(error.source.as_deref().map(Into::into));
             causes.len() - 1
         });
-        json!({"message": error.message, "code": error.kind.as_str(), "cause": cause})
+        let mut told = json!({"message": error.message, "code": error.kind.as_str(), "cause": cause});
+        if let Some(answer) = error.answer.as_deref() {
+            told["answer"] = answer.clone();
+            told["bigs"] = wire::bigs(answer);
+        }
+        told
     }
 
     fn must_stop(&self) -> bool {

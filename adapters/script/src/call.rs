@@ -223,15 +223,19 @@ impl<'a> RunningScript<'a> {
                 );
             }
             _ => {
-                let query = wire::query(&asked, message.tail.as_deref().unwrap_or_default()).filter(|_| kind == ask::QUERY);
+                let query = wire::query(&asked, message.tail.as_deref().unwrap_or_default());
                 self.begin(
                     ticket.id(),
                     Box::pin(async move {
-                        let rows = match query {
-                            Some((adapter, text, params)) => invocation.host.query(&adapter, &text, params).await,
-                            None => Err(wire::not_understood()),
+                        let host = invocation.host;
+                        let content = match (kind, query) {
+                            (ask::QUERY, Some((adapter, text, params))) => {
+                                host.query(&adapter, &text, params).await.map(|rows| wire::rows(&rows))
+                            }
+                            (ask::API, Some((adapter, text, params))) => host.request(&adapter, &text, params).await.map(wire::document),
+                            _ => Err(wire::not_understood()),
                         };
-                        Answered { ticket, content: rows.map(|rows| (wire::rows(&rows), None)) }
+                        Answered { ticket, content: content.map(|found| (found, None)) }
                     }),
                 );
             }

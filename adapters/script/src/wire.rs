@@ -23,6 +23,7 @@ pub(crate) mod ask {
     pub(crate) const TIMER: i32 = 3;
     pub(crate) const CACHE: i32 = 4;
     pub(crate) const CRYPTO: i32 = 5;
+    pub(crate) const API: i32 = 6;
 }
 
 /// What is answered at once.
@@ -177,8 +178,8 @@ pub(crate) fn response(fetched: &Fetched) -> Json {
     json!([fetched.response.status, headers, fetched.url, fetched.redirected])
 }
 
-/// A question of `query`: `[adapter, text, [[type, value], …]]`, and the bytes of parameters, one
-/// after the other.
+/// A question of `ctx.db` or `ctx.api`: `[adapter, text, [[type, value], …]]`, and the bytes of
+/// parameters, one after the other.
 pub(crate) fn query(question: &Json, mut bytes: &[u8]) -> Option<(String, String, Vec<Value>)> {
     let params = question[2].as_array()?.iter().map(|param| parameter(param, &mut bytes)).collect::<Option<_>>()?;
     Some((question[0].as_str()?.to_owned(), question[1].as_str()?.to_owned(), params))
@@ -233,6 +234,13 @@ pub(crate) fn rows(rows: &Rows) -> Json {
     let cells: Vec<Json> = rows.rows.iter().map(|row| row.iter().map(cell).collect()).collect();
     let cells = Json::Array(cells);
     json!([rows.columns, cells, bigs(&cells)])
+}
+
+/// The answer of an API: `[value, bigs, truncated]`.
+pub(crate) fn document(rows: Rows) -> Json {
+    let document = rows.document.unwrap_or_default();
+    let bigs = bigs(&document);
+    json!([document, bigs, rows.truncated])
 }
 
 fn cell(value: &Value) -> Json {

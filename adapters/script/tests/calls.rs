@@ -289,8 +289,7 @@ fn ctx_has_data_and_functions_and_is_frozen() {
             Value::Timestamp("2024-01-01".into()),
             Value::Json(json!({"k": [1]})),
         ]],
-        truncated: false,
-        affected: 0,
+        ..Rows::default()
     };
     let Ok(Returned::Value(result)) = setup.call(0, json!({})) else { panic!("no value") };
     // A bigint within the script.
@@ -300,7 +299,7 @@ fn ctx_has_data_and_functions_and_is_frozen() {
     );
     assert_eq!(result["missing"], json!([true, "the adapter `nope` does not exist", "configuration"]));
     assert_eq!(result["frozen"], json!([true, true, true, true, true, true, true, true, true, true]));
-    assert_eq!(result["keys"], json!(["auth", "request", "env", "log", "progress", "db", "cache", "signal"]));
+    assert_eq!(result["keys"], json!(["auth", "request", "env", "log", "progress", "db", "api", "cache", "signal"]));
     assert_eq!((&result["subject"], &result["aborted"]), (&json!("u1"), &json!(false)));
     let log = setup.host.log.borrow();
     assert_eq!(

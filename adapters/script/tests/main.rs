@@ -1,5 +1,6 @@
 //! The tests of the script engine, through its port.
 
+mod apis;
 mod bent;
 mod calls;
 mod image;

@@ -59,6 +59,7 @@ fn span(out: &mut String, span: &Span) {
     for (key, value) in &span.attributes {
         match value {
             Attribute::Text(text) => pair(out, key, "string", &quoted(text)),
+            Attribute::Number(number) => pair(out, key, "int", &format!("\"{number}\"")),
             Attribute::Truth(truth) => pair(out, key, "bool", if *truth { "true" } else { "false" }),
         }
     }

@@ -25,6 +25,7 @@ pub(crate) struct Span {
 pub(crate) enum Attribute {
     Text(String),
     Truth(bool),
+    Number(i64),
 }
 
 /// The caller's span.

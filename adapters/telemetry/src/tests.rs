@@ -208,7 +208,7 @@ fn calls_that_take_turns_are_trees_of_their_own() {
     one.observe(CallEvent::StageBegan(Stage::Execute));
     other.observe(CallEvent::StageBegan(Stage::Validate));
     for (name, connector) in [("main", "postgres"), ("main", "postgres"), ("other", "d1")] {
-        one.observe(CallEvent::ConnectorAnswered { adapter: &adapter(name, connector), error: None });
+        one.observe(CallEvent::ConnectorAnswered { adapter: &adapter(name, connector), error: None, request: None, status: None });
     }
     other.observe(CallEvent::Failed(&Fault::new(Stage::Validate, "VALIDATION_ERROR", "hidden").logging("hidden")));
     other.observe(CallEvent::StageEnded(Stage::Validate));

@@ -6,6 +6,7 @@
 //! | a stage | a child with the stage's name, kind internal |
 //! | a look into the cache | `millrace.cache.hit`, `db.system.name` and `millrace.adapter` of the stage |
 //! | an answer of a connector | `db.system.name` and `millrace.adapter` of the stage |
+//! | an answer of an API | `http.request.method`, `url.template` and `millrace.adapter` of the stage; of a failure `http.response.status_code` |
 //! | a failure | `error.type` and `millrace.stage` of the call; its status is an error unless its caller can mend it |
 //!
 //! Names of attributes are those of OpenTelemetry's conventions for MCP, GenAI and databases, where
@@ -15,14 +16,14 @@
 use std::{cell::RefCell, rc::Rc};
 
 use millrace_core::{
-    app::Adapter,
+    app::{Adapter, Statement},
     fault::{Fault, Severity},
     ports::{CallEvent, CallObserver, CallStart, HttpClient, Observer, Ports},
 };
 
 use crate::{
     exporter::TracerState,
-    names::{ADAPTER, CACHE_HIT, ERROR, METHOD, OPERATION, PROTOCOL, STAGE, SYSTEM, TOOL},
+    names::{ADAPTER, CACHE_HIT, ERROR, HTTP_METHOD, HTTP_STATUS, METHOD, OPERATION, PROTOCOL, STAGE, SYSTEM, TOOL, URL_TEMPLATE},
     settings::TraceSettings,
     span::{Attribute, Parent, Span},
 };
@@ -123,9 +124,10 @@ impl CallObserver for TracedCall {
                     asked(stage, adapter);
                 }
             }
-            CallEvent::ConnectorAnswered { adapter, .. } => {
+            CallEvent::ConnectorAnswered { adapter, request, status, .. } => {
                 if let Some(stage) = stage {
                     asked(stage, adapter);
+                    requested(stage, request, status);
                 }
             }
             CallEvent::Failed(fault) => fail(call, fault),
@@ -157,7 +159,10 @@ fn asked(span: &mut Span, adapter: &Adapter) {
     let known = text(span, ADAPTER).map(str::to_owned);
     match known {
         None => {
-            set(span, SYSTEM, Attribute::Text(system(&adapter.connector).to_owned()));
+            let system = system(&adapter.connector);
+            if !system.is_empty() {
+                set(span, SYSTEM, Attribute::Text(system.to_owned()));
+            }
             set(span, ADAPTER, Attribute::Text(cut(&adapter.name)));
         }
         Some(known) if known.split(',').any(|name| name == adapter.name) => {}
@@ -165,7 +170,18 @@ fn asked(span: &mut Span, adapter: &Adapter) {
     }
 }
 
-/// OpenTelemetry's word for the system behind a connector.
+/// What a stage asked an API. The template has no value of the call.
+fn requested(span: &mut Span, request: Option<&Statement>, status: Option<u16>) {
+    if let Some((method, path)) = request.and_then(|request| Some((request.http_method()?, request.http_path()?))) {
+        set(span, HTTP_METHOD, Attribute::Text(cut(method)));
+        set(span, URL_TEMPLATE, Attribute::Text(cut(&path)));
+    }
+    if let Some(status) = status {
+        set(span, HTTP_STATUS, Attribute::Number(status.into()));
+    }
+}
+
+/// OpenTelemetry's word for the system behind a connector; empty for one that is not a database.
 fn system(connector: &str) -> &str {
     millrace_catalogue::find(connector).map_or(connector, |connector| connector.system)
 }

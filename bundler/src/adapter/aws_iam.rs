@@ -54,7 +54,7 @@ fn has_password(text: &str) -> bool {
 }
 
 /// A text with `x` in the place of each placeholder.
-fn without_placeholders(text: &str) -> Cow<'_, str> {
+pub(super) fn without_placeholders(text: &str) -> Cow<'_, str> {
     let Some((before, rest)) = text.split_once("{{") else { return Cow::Borrowed(text) };
     let Some((_, after)) = rest.split_once("}}") else { return Cow::Borrowed(text) };
     Cow::Owned(format!("{before}x{}", without_placeholders(after)))

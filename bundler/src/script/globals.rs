@@ -1,5 +1,5 @@
 //! Names that a script uses and does not declare: globals that the engine does not have, adapters
-//! behind `ctx.db`, tools that it suggests, addresses that it asks.
+//! behind `ctx.db` and `ctx.api`, tools that it suggests, addresses that it asks.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,12 +9,14 @@ use std::{
 use millrace_core::url::UrlParts;
 use oxc::{
     ast::ast::{
-        Argument, BindingPattern, CallExpression, Expression, IdentifierReference, Program, StaticMemberExpression, StringLiteral,
-        UnaryExpression, UnaryOperator, VariableDeclarator,
+        Argument, BindingPattern, BindingProperty, CallExpression, Expression, IdentifierReference, Program, StaticMemberExpression,
+        StringLiteral, UnaryExpression, UnaryOperator, VariableDeclarator,
     },
     ast_visit::{
         Visit,
-        walk::{walk_call_expression, walk_static_member_expression, walk_unary_expression, walk_variable_declarator},
+        walk::{
+            walk_binding_property, walk_call_expression, walk_static_member_expression, walk_unary_expression, walk_variable_declarator,
+        },
     },
     semantic::{Scoping, SymbolFlags, SymbolId},
     span::Span,
@@ -64,6 +66,7 @@ pub(super) fn used(program: &Program<'_>, scoping: &Scoping) -> (Vec<Finding>, V
     let mut users = Users {
         scoping,
         looked_for: looked_for.0,
+        apis: BTreeSet::new(),
         builders: BTreeSet::new(),
         fetched: BTreeMap::new(),
         findings: Vec::new(),
@@ -73,23 +76,32 @@ pub(super) fn used(program: &Program<'_>, scoping: &Scoping) -> (Vec<Finding>, V
     (users.findings, users.named)
 }
 
-/// The name of the adapter that a call asks for: `ctx.db("name")`.
-pub(super) fn asked_adapter<'e, 'a>(call: &'e CallExpression<'a>, scoping: &Scoping) -> Option<&'e StringLiteral<'a>> {
-    let asks = match &call.callee {
-        Expression::StaticMemberExpression(member) => {
-            member.property.name == "db" && matches!(&member.object, Expression::Identifier(object) if object.name == "ctx")
+/// The name of the adapter that a call asks for, and how: `ctx.db("name")`, `ctx.api("name")`.
+pub(super) fn asked_adapter<'e, 'a>(call: &'e CallExpression<'a>, scoping: &Scoping) -> Option<(AppPart, &'e StringLiteral<'a>)> {
+    let part = match &call.callee {
+        Expression::StaticMemberExpression(member) if matches!(&member.object, Expression::Identifier(object) if object.name == "ctx") => {
+            match member.property.name.as_str() {
+                "db" => AppPart::Adapter,
+                "api" => AppPart::Api,
+                _ => return None,
+            }
         }
         // `({ inputs }, { db }) => …`
-        Expression::Identifier(name) if name.name == "db" => name.reference_id.get().is_some_and(|id| {
-            let symbol = scoping.get_reference(id).symbol_id();
-            symbol.is_some_and(|symbol| scoping.symbol_flags(symbol).contains(SymbolFlags::FunctionScopedVariable))
-        }),
-        _ => false,
+        Expression::Identifier(name) if name.name == "db" && is_of_function(name, scoping) => AppPart::Adapter,
+        _ => return None,
     };
     match call.arguments.first() {
-        Some(Argument::StringLiteral(name)) if asks => Some(name),
+        Some(Argument::StringLiteral(name)) => Some((part, name)),
         _ => None,
     }
+}
+
+/// Whether a name is that of a parameter, or of a `var`.
+fn is_of_function(name: &IdentifierReference<'_>, scoping: &Scoping) -> bool {
+    name.reference_id.get().is_some_and(|id| {
+        let symbol = scoping.get_reference(id).symbol_id();
+        symbol.is_some_and(|symbol| scoping.symbol_flags(symbol).contains(SymbolFlags::FunctionScopedVariable))
+    })
 }
 
 /// The names behind `typeof`: a program that tests them knows that they may be absent.
@@ -109,6 +121,9 @@ impl<'a> Visit<'a> for TypeofNames {
 struct Users<'s> {
     scoping: &'s Scoping,
     looked_for: BTreeSet<String>,
+    /// The variables that hold the member `api` of what a function gets: packages have parameters
+    /// of that name, too.
+    apis: BTreeSet<SymbolId>,
     /// The variables that hold what `response()` returned.
     builders: BTreeSet<SymbolId>,
     /// The variables that hold the promise of a `fetch`, and where it is.
@@ -120,6 +135,13 @@ struct Users<'s> {
 impl Users<'_> {
     fn symbol(&self, name: &IdentifierReference<'_>) -> Option<SymbolId> {
         self.scoping.get_reference(name.reference_id.get()?).symbol_id()
+    }
+
+    /// `api("name")` of `({ inputs }, { api }) => …`.
+    fn destructured_api(&self, call: &CallExpression<'_>) -> Option<AppPart> {
+        let Expression::Identifier(name) = &call.callee else { return None };
+        let is_one = is_of_function(name, self.scoping) && self.symbol(name).is_some_and(|symbol| self.apis.contains(&symbol));
+        is_one.then_some(AppPart::Api)
     }
 
     /// The call of the global `fetch`, where it is one.
@@ -173,6 +195,15 @@ impl<'a> Visit<'a> for Users<'_> {
         self.findings.push(Finding::new(it.span, format!("`{name}` does not exist in scripts"), help));
     }
 
+    fn visit_binding_property(&mut self, it: &BindingProperty<'a>) {
+        if let BindingPattern::BindingIdentifier(name) = &it.value
+            && it.key.static_name().is_some_and(|key| key == "api")
+        {
+            self.apis.extend(name.symbol_id.get());
+        }
+        walk_binding_property(self, it);
+    }
+
     fn visit_variable_declarator(&mut self, it: &VariableDeclarator<'a>) {
         if let (BindingPattern::BindingIdentifier(name), Some(value)) = (&it.id, &it.init)
             && self.is_builder(value)
@@ -193,9 +224,9 @@ impl<'a> Visit<'a> for Users<'_> {
             Expression::StaticMemberExpression(member) => member.property.name == "suggest" && self.is_builder(&member.object),
             _ => false,
         };
-        let adapter = asked_adapter(it, self.scoping);
+        let asked = asked_adapter(it, self.scoping).map(|(part, _)| part);
         if let Some(Argument::StringLiteral(name)) = it.arguments.first()
-            && let Some(part) = if adapter.is_some() { Some(AppPart::Adapter) } else { suggests().then_some(AppPart::Tool) }
+            && let Some(part) = asked.or_else(|| self.destructured_api(it)).or_else(|| suggests().then_some(AppPart::Tool))
         {
             self.named.push(NamedPart { part, name: name.value.to_string(), adapter: None, span: name.span });
         }

@@ -1,4 +1,5 @@
-//! The statements that a script gives to `query` of an adapter, and where one is not written out.
+//! The statements that a script gives to `query` of an adapter, the requests that it sends to an
+//! API, and where one of them is not written out.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +18,11 @@ use super::{
     named::AppPart,
 };
 
-/// The statements of a module, each with its adapter where the module says that, too.
+/// The methods of what `ctx.api` gives.
+const REQUESTS: [&str; 6] = ["get", "head", "post", "put", "patch", "delete"];
+
+/// The statements of a module, each with its adapter where the module says that, too, and its
+/// requests.
 pub(super) fn statements(program: &Program<'_>, scoping: &Scoping) -> Vec<NamedPart> {
     let mut constants = Constants { scoping, texts: BTreeMap::new(), adapters: BTreeMap::new() };
     constants.visit_program(program);
@@ -30,7 +35,7 @@ pub(super) fn statements(program: &Program<'_>, scoping: &Scoping) -> Vec<NamedP
 struct Constants<'s> {
     scoping: &'s Scoping,
     texts: BTreeMap<SymbolId, String>,
-    adapters: BTreeMap<SymbolId, String>,
+    adapters: BTreeMap<SymbolId, (AppPart, String)>,
 }
 
 impl Constants<'_> {
@@ -47,9 +52,10 @@ impl Constants<'_> {
         }
     }
 
-    fn adapter(&self, expression: &Expression<'_>) -> Option<String> {
+    /// The name of an adapter, and whether it is asked for statements or for requests.
+    fn adapter(&self, expression: &Expression<'_>) -> Option<(AppPart, String)> {
         match expression {
-            Expression::CallExpression(call) => asked_adapter(call, self.scoping).map(|name| name.value.to_string()),
+            Expression::CallExpression(call) => asked_adapter(call, self.scoping).map(|(part, name)| (part, name.value.to_string())),
             Expression::Identifier(name) => self.adapters.get(&self.symbol(name)?).cloned(),
             Expression::ParenthesizedExpression(inner) => self.adapter(&inner.expression),
             _ => None,
@@ -81,15 +87,22 @@ struct Queries<'s> {
 impl<'a> Visit<'a> for Queries<'_> {
     fn visit_call_expression(&mut self, it: &CallExpression<'a>) {
         if let Expression::StaticMemberExpression(member) = &it.callee
-            && member.property.name == "query"
             && let Some(first) = it.arguments.first()
         {
-            let adapter = self.constants.adapter(&member.object);
-            let (part, name) = match first.as_expression().and_then(|first| self.constants.text(first)) {
-                Some(text) => (AppPart::Statement, text),
-                None => (AppPart::UnwrittenStatement, String::new()),
+            let method = member.property.name.as_str();
+            let text = first.as_expression().and_then(|first| self.constants.text(first));
+            let found = match (method, self.constants.adapter(&member.object)) {
+                (method, Some((AppPart::Api, adapter))) if REQUESTS.contains(&method) => {
+                    let path = text.map(|path| format!("{} {path}", method.to_uppercase()));
+                    Some((AppPart::Request, AppPart::UnwrittenRequest, path, Some(adapter)))
+                }
+                ("query", adapter) => Some((AppPart::Statement, AppPart::UnwrittenStatement, text, adapter.map(|(_, name)| name))),
+                _ => None,
             };
-            self.found.push(NamedPart { part, name, adapter, span: first.span() });
+            if let Some((written, unwritten, text, adapter)) = found {
+                let part = if text.is_some() { written } else { unwritten };
+                self.found.push(NamedPart { part, name: text.unwrap_or_default(), adapter, span: first.span() });
+            }
         }
         walk_call_expression(self, it);
     }

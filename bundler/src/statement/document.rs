@@ -124,7 +124,8 @@ pub(super) fn compile<R: PlaceRole>(
         return Err(problems);
     };
     let roles = roles.into_iter().collect();
-    let mut writing = Writing { root: node, roles, parts: Vec::new(), shown: String::new(), problems, path: Vec::new() };
+    let mut writing =
+        Writing { root: node, roles, leaf: Leaf::Scalar, parts: Vec::new(), shown: String::new(), problems, path: Vec::new() };
     let document = writing.members(members);
     let Writing { parts, shown, problems, .. } = writing;
     if !problems.is_empty() {
@@ -152,13 +153,13 @@ fn place(root: &Node, path: &[usize]) -> Range<usize> {
 }
 
 /// Reads the author's map.
-struct Reading<'a> {
-    source: &'a Source,
-    inputs: &'a [Input],
+pub(super) struct Reading<'a> {
+    pub(super) source: &'a Source,
+    pub(super) inputs: &'a [Input],
     /// Quotes make a text of a placeholder.
-    is_json: bool,
-    of_infinity: &'static str,
-    problems: Vec<Problem>,
+    pub(super) is_json: bool,
+    pub(super) of_infinity: &'static str,
+    pub(super) problems: Vec<Problem>,
 }
 
 impl Reading<'_> {
@@ -174,7 +175,7 @@ impl Reading<'_> {
         members.collect()
     }
 
-    fn draft(&mut self, node: &Node) -> Draft {
+    pub(super) fn draft(&mut self, node: &Node) -> Draft {
         match &node.data {
             Data::Map(_) => Draft::Members(self.members(node)),
             Data::List(elements) => Draft::List(elements.iter().map(|element| self.draft(element)).collect()),
@@ -188,11 +189,17 @@ impl Reading<'_> {
     }
 
     fn text(&mut self, node: &Node, text: &str) -> Draft {
-        let (pieces, problems) = placeholder::scan(text);
+        let (pieces, mut wrong) = placeholder::scan(text);
+        let draft = self.value(pieces, self.is_json && node.is_double_quoted(), &mut wrong);
+        self.problems.extend(wrong.into_iter().map(|problem| Problem { range: node.locate(self.source, problem.range), ..problem }));
+        draft
+    }
+
+    /// What the pieces of a text are. `is_text`: a placeholder alone is a text as well. The ranges
+    /// of what is `wrong` are those of the placeholders.
+    pub(super) fn value(&self, pieces: Vec<placeholder::Piece<'_>>, is_text: bool, wrong: &mut Vec<Problem>) -> Draft {
         let is_whole = pieces.len() == 1;
-        let is_text = self.is_json && node.is_double_quoted();
         let (mut written, mut has_value) = (Vec::new(), false);
-        let mut wrong = problems;
         for piece in pieces {
             let placeholder = match piece {
                 placeholder::Piece::Text(text) => {
@@ -230,7 +237,6 @@ impl Reading<'_> {
                 Err(problem) => wrong.push(problem),
             }
         }
-        self.problems.extend(wrong.into_iter().map(|problem| Problem { range: node.locate(self.source, problem.range), ..problem }));
         match (has_value, written.as_mut_slice()) {
             (false, []) => Draft::Literal(Json::String(String::new())),
             (false, [Piece::Text(text)]) => Draft::Literal(Json::String(std::mem::take(text))),
@@ -240,14 +246,16 @@ impl Reading<'_> {
 }
 
 /// Writes the document of the bundle.
-struct Writing<'a, R> {
-    root: &'a Node,
-    roles: BTreeMap<Vec<usize>, R>,
-    parts: Vec<Part>,
+pub(super) struct Writing<'a, R> {
+    pub(super) root: &'a Node,
+    pub(super) roles: BTreeMap<Vec<usize>, R>,
+    /// What a value can be that has no role.
+    pub(super) leaf: Leaf,
+    pub(super) parts: Vec<Part>,
     /// The document with `<1>`, `<2>`, … for its values.
-    shown: String,
-    problems: Vec<Problem>,
-    path: Vec<usize>,
+    pub(super) shown: String,
+    pub(super) problems: Vec<Problem>,
+    pub(super) path: Vec<usize>,
 }
 
 impl<R: PlaceRole> Writing<'_, R> {
@@ -268,7 +276,7 @@ impl<R: PlaceRole> Writing<'_, R> {
         written
     }
 
-    fn node(&mut self, draft: Draft) -> DocumentNode {
+    pub(super) fn node(&mut self, draft: Draft) -> DocumentNode {
         match draft {
             Draft::Literal(value) => {
                 self.shown.push_str(&value.to_string());
@@ -308,7 +316,7 @@ impl<R: PlaceRole> Writing<'_, R> {
         }
         self.parts.push(part);
         let number = self.parts.len();
-        let leaf = role.map_or(Leaf::Scalar, R::leaf);
+        let leaf = role.map_or(self.leaf, R::leaf);
         let node = DocumentNode::Place { part: u32::try_from(number - 1).unwrap_or(u32::MAX), leaf };
         if is_evaluated {
             self.shown.push_str(&format!("{{\"$literal\": <{number}>}}"));

@@ -97,6 +97,11 @@ fn of_statement(statement: &Statement, is_known: bool, language: Option<Language
             _ => Effect::Unknown,
         },
         Some(Form::Statement(dialect)) => of_text(statement, is_known, dialect),
+        // What they do is said by RFC 9110; what a `POST` does, only by the API.
+        Some(Form::Api) => match statement.http_method() {
+            Some("PUT" | "PATCH" | "DELETE") => Effect::Destroys,
+            _ => Effect::Unknown,
+        },
         None => Effect::Unknown,
     }
 }

@@ -201,7 +201,7 @@ impl Draft {
         let scope = ToolScope { context: &shape, ..scope };
         execute::check_paths(compiler, reading, &scope.of_statement(), &["ctx", "auth"]);
         let confirm = document.root.at("confirm").map(|node| compiler.message(document, node, &scope.of_confirm()));
-        let errors = errors(compiler, reading, &scope.of_rules(), &mut app.wanted);
+        let errors = errors(compiler, reading, &scope.of_rules(self.execute.as_ref().is_some_and(Execute::asks_api)), &mut app.wanted);
         Around { context, middleware, shape, confirm, errors }
     }
 
@@ -249,8 +249,13 @@ impl Draft {
             mappers.chain(around.context.factories()).chain(around.middleware.iter().flat_map(Middleware::scripts))
         };
         let fetches = !reading.root.fetch_allow.is_empty();
-        let runs_scripts = matches!(execute, Execute::Script(_)) || beside().next().is_some();
-        let stays_inside = !runs_scripts || !fetches;
+        let handler = match execute {
+            Execute::Script(script) => Some(script),
+            _ => None,
+        };
+        let scripts = || handler.into_iter().chain(beside());
+        let sends_nothing = !fetches || scripts().next().is_none();
+        let stays_inside = sends_nothing && !execute.asks_api() && !beside::may_ask_apis(compiler, &adapters.list, scripts());
         let used = execute.adapter().and_then(|adapter| adapters.list.get(adapter as usize));
         let language = used.and_then(|adapter| millrace_catalogue::find(&adapter.connector)).map(|connector| connector.language);
         let effect = effect(execute, self.tables.as_ref(), language);
@@ -261,7 +266,7 @@ impl Draft {
             repeats: false,
             stays_inside,
             scripts_write: beside::may_write(compiler, &adapters.list, fetches, beside()),
-            changes_nothing: effect.is_none() && stays_inside && adapters.list.iter().all(|adapter| adapter.read_only),
+            changes_nothing: effect.is_none() && sends_nothing && adapters.list.iter().all(|adapter| adapter.read_only),
         }
     }
 

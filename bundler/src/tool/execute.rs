@@ -1,4 +1,4 @@
-//! What stage *execute* does: `use` and `statement` or `transaction`, or `handler`.
+//! What stage *execute* does: `use` and `statement`, `transaction` or `request`, or `handler`.
 
 use millrace_core::app::{Auth, Execute, Input, Piece as StatementPiece};
 use millrace_languages::{Form, Language};
@@ -11,16 +11,20 @@ use super::{
 };
 use crate::{
     Problem, Severity,
-    adapter::Adapters,
+    adapter::{Adapters, UsedAdapter},
     compiler::Compiler,
     placeholder::{self, Piece},
     scope::{ContextShape, PathScope, ToolScope},
-    statement::{self, Compiled},
+    statement,
     yaml::{Data, Document, Node},
 };
 
-/// Reads `use` and `statement` or `transaction`, or `handler`. `None` where that is wrong, which
-/// has been said.
+/// What an adapter can run, by its key.
+const COMMANDS: [&str; 3] = ["statement", "transaction", "request"];
+/// What belongs to `request`.
+const OF_REQUEST: [&str; 5] = ["headers", "body", "form", "page", "reads"];
+
+/// Reads `use` and what it runs, or `handler`. `None` where that is wrong, which has been said.
 pub(super) fn read(
     compiler: &mut Compiler<'_>,
     reading: &ToolReader<'_>,
@@ -38,7 +42,7 @@ pub(super) fn read(
         }
         (Some(adapter), None) => database(compiler, reading, NamedIn { document, node: &adapter.value }, inputs, adapters, crosses_tenants),
         (None, handler) => {
-            if let Some(own) = root.entry("statement").or_else(|| root.entry("transaction")) {
+            if let Some(own) = COMMANDS.into_iter().find_map(|key| root.entry(key)) {
                 if let Some((document, node)) = reading.outer.adapter.as_ref().filter(|_| handler.is_none()) {
                     return database(compiler, reading, NamedIn { document, node }, inputs, adapters, crosses_tenants);
                 }
@@ -46,10 +50,8 @@ pub(super) fn read(
                 compiler.error(document, own.key_range.clone(), format!("`{}` has no adapter", own.key), help);
                 return None;
             }
-            if let Some(result) = root.entry("result") {
-                let help = "Remove `result`: it names a step of a `transaction`.";
-                compiler.error(document, result.key_range.clone(), "`result` has no `transaction`", help);
-            }
+            check_result(compiler, document);
+            check_of_request(compiler, document);
             script(compiler, reading, handler.map(|entry| &entry.value)).map(|execute| (execute, None))
         }
     }
@@ -75,28 +77,26 @@ fn database(
     let name = adapter.node.text().unwrap_or_default();
     compiler.origin(reading.name, "use", name, adapter.document.source.place(adapter.node.range.start));
     let transaction = document.root.entry("transaction");
-    HANDLER.reject(compiler, reading, if transaction.is_some() { "transaction" } else { "statement" });
+    let command = COMMANDS.into_iter().find(|key| document.root.entry(key).is_some()).unwrap_or("statement");
+    HANDLER.reject(compiler, reading, command);
     check_keys(compiler, document)?;
+    if command == "request" {
+        return request(compiler, reading, adapter, used, inputs);
+    }
     // Hyperterse has the documents of MongoDB as text.
     let is_json = compiler.imported && used.is_some_and(|used| used.language.map(|language| language.form()) == Some(Form::Document));
-    let of_json;
-    let node = match document.root.at("statement") {
-        Some(node) if is_json && node.text().is_some() => match statement::document_of_json(&document.source, node) {
-            Ok(read) => {
-                of_json = read;
-                Some(&of_json)
-            }
-            Err(problems) => {
-                let _ = told(compiler, document, Err(problems));
-                return None;
-            }
-        },
-        node => node,
+    let written = document.root.at("statement");
+    let of_json = match written.filter(|node| is_json && node.text().is_some()) {
+        Some(node) => Some(told(compiler, document, statement::document_of_json(&document.source, node))?),
+        None => None,
     };
+    let node = of_json.as_ref().or(written);
     let is_document = node.is_some_and(|node| matches!(node.data, Data::Map(_)));
     let text = match node.and_then(Node::text) {
         Some(text) if transaction.is_none() => text,
-        None if transaction.is_none() && !is_document => without_statement(compiler, document, adapter)?,
+        None if transaction.is_none() && !is_document => {
+            without_statement(compiler, document, adapter, used.and_then(|used| used.language))?
+        }
         _ => "",
     };
     let Some(used) = used else {
@@ -108,6 +108,7 @@ fn database(
     let nothing = Node::nothing();
     let node = node.or(transaction.map(|entry| &entry.value)).unwrap_or(&nothing);
     if let (None, Some(language)) = (transaction, used.language)
+        && language.form() != Form::Api
         && is_document != language.form().is_map()
     {
         let (message, help) = other_form(named.name, language);
@@ -120,9 +121,9 @@ fn database(
     }
     let compiled = match prepared {
         Preparation::Document(allowed) => {
-            told(compiler, document, statement::compile_document(&document.source, node, inputs, allowed, is_json))?
+            Ok(told(compiler, document, statement::compile_document(&document.source, node, inputs, allowed, is_json))?)
         }
-        Preparation::Request => told(compiler, document, statement::compile_request(&document.source, node, inputs))?,
+        Preparation::Request => Ok(told(compiler, document, statement::compile_request(&document.source, node, inputs))?),
         _ => prepared.compile(text, inputs.into()),
     };
     let compiled = finish(compiler, named, document, node, compiled)?;
@@ -130,24 +131,86 @@ fn database(
     Some((Execute::Statement { adapter: used.index, statement: compiled.statement }, Some(compiled.tables)))
 }
 
-/// Says which of the keys `statement`, `transaction` and `result` do not go together. `None` where
-/// it is not known what the tool runs.
+/// A request of HTTP.
+fn request(
+    compiler: &mut Compiler<'_>,
+    reading: &ToolReader<'_>,
+    adapter: NamedIn<'_>,
+    used: Option<UsedAdapter>,
+    inputs: &[Input],
+) -> Option<Work> {
+    let document = reading.document;
+    let name = adapter.node.text().unwrap_or_default();
+    // What is wrong with the request is said whatever the adapter is.
+    let compiled = told(compiler, document, statement::compile_http(&document.source, &document.root, inputs));
+    let used = used?;
+    let named = NamedAdapter { used, name, document: adapter.document, node: adapter.node };
+    let entry = document.root.entry("request")?;
+    let language = used.language?;
+    if language.form() != Form::Api {
+        let message = format!("the adapter `{name}` takes {}, and this is a request of HTTP", language.command());
+        let help = "Write a `statement`, or `use` an adapter of connector `http`.";
+        compiler.error(document, entry.key_range.clone(), message, help);
+        return None;
+    }
+    let node = &entry.value;
+    if let Some(textual) = document.root.at("substitution").filter(|node| node.text() == Some("textual")) {
+        let message = "`substitution: textual` is for statements of SQL: the values of a request are always values";
+        compiler.error(document, textual.range.clone(), message, "Remove `substitution: textual`.");
+        return None;
+    }
+    let compiled = finish(compiler, named, document, node, Ok(compiled?))?;
+    compiler.places.insert(reading.name.to_owned(), vec![document.source.place(node.range.start)]);
+    Some((Execute::Statement { adapter: used.index, statement: compiled.statement }, Some(compiled.tables)))
+}
+
+/// Says which of the keys of what a tool runs do not go together. `None` where it is not known what
+/// the tool runs.
 fn check_keys(compiler: &mut Compiler<'_>, document: &Document) -> Option<()> {
-    let transaction = document.root.entry("transaction");
-    if let (Some(statement), Some(_)) = (document.root.entry("statement"), transaction) {
+    let root = &document.root;
+    if let (Some(statement), Some(_)) = (root.entry("statement"), root.entry("transaction")) {
         let help = "A tool has one of them: make the statement a step of the transaction, or remove `transaction`.";
         compiler.error(document, statement.key_range.clone(), "the tool has both `statement` and `transaction`", help);
         return None;
     }
-    if let (Some(result), None) = (document.root.entry("result"), transaction) {
-        let help = "Remove `result`: a tool with one statement has one result.";
-        compiler.error(document, result.key_range.clone(), "`result` has no `transaction`", help);
+    if let (Some(request), Some(other)) = (root.entry("request"), root.entry("statement").or_else(|| root.entry("transaction"))) {
+        let message = format!("the tool has both `request` and `{}`", other.key);
+        compiler.error(document, request.key_range.clone(), message, "A tool has one of them: make another tool of one.");
+        return None;
     }
+    check_result(compiler, document);
+    check_of_request(compiler, document);
     Some(())
 }
 
+/// Refuses a `result` that selects nothing.
+fn check_result(compiler: &mut Compiler<'_>, document: &Document) {
+    let root = &document.root;
+    if let (Some(result), None) = (root.entry("result"), root.entry("transaction").or_else(|| root.entry("request"))) {
+        let help = "Remove `result`: it names a step of a `transaction`, or a part of the answer to a `request`.";
+        compiler.error(document, result.key_range.clone(), "`result` has no `transaction` and no `request`", help);
+    }
+}
+
+/// Refuses what belongs to a request where there is none.
+fn check_of_request(compiler: &mut Compiler<'_>, document: &Document) {
+    let root = &document.root;
+    if root.entry("request").is_some() {
+        return;
+    }
+    for entry in OF_REQUEST.into_iter().filter_map(|key| root.entry(key)) {
+        let help = "Write the method and the path as `request: GET /orders`, or remove it.";
+        compiler.error(document, entry.key_range.clone(), format!("`{}` has no `request`", entry.key), help);
+    }
+}
+
 /// What a tool runs that has an adapter and no statement.
-fn without_statement(compiler: &mut Compiler<'_>, document: &Document, adapter: NamedIn<'_>) -> Option<&'static str> {
+fn without_statement(
+    compiler: &mut Compiler<'_>,
+    document: &Document,
+    adapter: NamedIn<'_>,
+    language: Option<Language>,
+) -> Option<&'static str> {
     // It was wrong, which has been said.
     if document.root.entry("statement").is_some() {
         return None;
@@ -156,8 +219,11 @@ fn without_statement(compiler: &mut Compiler<'_>, document: &Document, adapter: 
     if compiler.imported {
         return Some("SELECT 1");
     }
-    let help = "Write the statement that the adapter runs.";
-    compiler.error(adapter.document, adapter.node.range.clone(), "the tool has `use`, but no `statement`", help);
+    let (missing, help) = match language.map(Language::form) {
+        Some(Form::Api) => ("request", "Write the request that the adapter sends: `request: GET /orders`."),
+        _ => ("statement", "Write the statement that the adapter runs."),
+    };
+    compiler.error(adapter.document, adapter.node.range.clone(), format!("the tool has `use`, but no `{missing}`"), help);
     None
 }
 
@@ -183,7 +249,7 @@ pub(super) fn check_session(
     let database = adapter.databases.iter().map(|databases| (format!("has a database for each `{}`", databases.choice), &databases.choice));
     for (what, source) in sources.chain(database) {
         if let Some(Err(dead_end)) = scope.named(&source.to_string()) {
-            let used = ["use", "statement", "transaction"].into_iter().find_map(|key| document.root.entry(key));
+            let used = ["use"].into_iter().chain(COMMANDS).find_map(|key| document.root.entry(key));
             let range = used.map_or(0..0, |entry| entry.value.range.clone());
             let message = format!("the adapter `{}` {what}, but {}", adapter.name, dead_end.message);
             compiler.error(document, range, message, &dead_end.help);
@@ -206,10 +272,11 @@ pub(super) fn check_session(
     }
 }
 
-/// The statements of a tool, as they are written.
+/// The statements of a tool, or the parts of its request, as they are written.
 fn statements(document: &Document) -> impl Iterator<Item = &Node> {
     let steps = document.root.at("transaction").map(Node::items).unwrap_or_default();
-    document.root.at("statement").into_iter().chain(steps.iter().filter_map(|step| step.at("statement")))
+    let whole = ["statement", "request", "headers", "body", "form"].into_iter().filter_map(|key| document.root.at(key));
+    whole.chain(steps.iter().filter_map(|step| step.at("statement")))
 }
 
 /// Looks whether the placeholders of the statements that begin with one of `roots` can have a
@@ -262,12 +329,11 @@ fn script(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, handler: Option
 }
 
 /// Tells the problems of a document, whose places are in the file; `None` where there were some.
-fn told(
-    compiler: &mut Compiler<'_>,
-    document: &Document,
-    compiled: Result<Compiled, Vec<Problem>>,
-) -> Option<Result<Compiled, Vec<Problem>>> {
-    let Err(problems) = compiled else { return Some(compiled) };
+fn told<T>(compiler: &mut Compiler<'_>, document: &Document, read: Result<T, Vec<Problem>>) -> Option<T> {
+    let problems = match read {
+        Ok(read) => return Some(read),
+        Err(problems) => problems,
+    };
     for Problem { severity, range, message, help } in problems {
         compiler.findings.report(severity, &document.source, range, message, help.unwrap_or_default());
     }

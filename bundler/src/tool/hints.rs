@@ -22,9 +22,9 @@ pub(super) struct Facts<'a> {
     pub(super) repeats: bool,
     /// A script that runs beside its statements may change something.
     pub(super) scripts_write: bool,
-    /// No script of it may send requests.
+    /// It sends no request, and no script of it may send one.
     pub(super) stays_inside: bool,
-    /// There is nothing that its script could change: no request, and no adapter that is not read
+    /// There is nothing that its script could change: no `fetch`, and no adapter that is not read
     /// only.
     pub(super) changes_nothing: bool,
 }

@@ -1,7 +1,7 @@
 //! `idempotency` of a tool.
 
 use millrace_catalogue::find;
-use millrace_core::app::{Execute, Idempotency, Input, Root, TemplatePart};
+use millrace_core::app::{Adapter, Execute, Idempotency, Input, Root, TemplatePart};
 
 use super::reader::ToolReader;
 use crate::{
@@ -70,14 +70,8 @@ pub(super) fn read(
             compiler.error(document, range, format!("{what} only reads, so there is nothing that could happen twice"), help);
         }
         (Some(adapter), _) => {
-            let adapter = adapters.list.get(adapter as usize);
-            let connector = adapter.and_then(|adapter| find(&adapter.connector));
-            if let (Some(adapter), Some(connector)) = (adapter, connector.filter(|connector| !connector.keeps_call_records)) {
-                let message = format!(
-                    "the connector `{}` of the adapter `{}` cannot keep the records that `idempotency` needs",
-                    connector.name, adapter.name
-                );
-                compiler.error(document, range, message, "Use an adapter of another connector, or run the statement in a `handler`.");
+            if let Some((message, help)) = adapters.list.get(adapter as usize).and_then(|adapter| without_records(adapter, execute)) {
+                compiler.error(document, range, message, help);
             }
         }
         _ if kind == "query" => {
@@ -99,4 +93,20 @@ pub(super) fn read(
     };
     compiler.origin(reading.name, "idempotency.ttl", format!("{} s", ttl.value), ttl.place);
     Some(Idempotency { key, ttl_s: ttl.value })
+}
+
+/// Why an adapter cannot tell whether a call was made before, and what helps.
+fn without_records(adapter: &Adapter, execute: &Execute) -> Option<(String, &'static str)> {
+    // An API that knows a call which is sent again keeps its own record of it.
+    if adapter.options.iter().any(|(name, _)| name == "idempotency_header") {
+        return None;
+    }
+    let connector = find(&adapter.connector).filter(|connector| !connector.keeps_call_records)?;
+    let message =
+        format!("the connector `{}` of the adapter `{}` cannot keep the records that `idempotency` needs", connector.name, adapter.name);
+    let help = match execute.asks_api() {
+        true => "Name the header field by which the API knows a call, `idempotency_header` of the adapter, or remove `idempotency`.",
+        false => "Use an adapter of another connector, or run the statement in a `handler`.",
+    };
+    Some((message, help))
 }

@@ -79,6 +79,11 @@ pub(super) fn prepare<'a>(
         Form::Statement(dialect) => dialect,
         Form::Document => return Some(Preparation::Document(adapters.allowed_commands(named.used))),
         Form::Request => return Some(Preparation::Request),
+        Form::Api => {
+            let message = format!("the adapter `{}` takes a request of HTTP, and this is a statement", named.name);
+            compiler.error(document, node.range.clone(), message, "Write `request: GET /path` in place of `statement:`.");
+            return None;
+        }
         Form::Command => return Some(Preparation::Command(adapters.allowed_commands(named.used))),
     };
     let tenant = adapters.tenant(named.used).filter(|_| !crosses_tenants);

@@ -1,12 +1,12 @@
 //! `errors.on`: results that count as failures.
 
-use millrace_core::app::ErrorRule;
+use millrace_core::{app::ErrorRule, expression::Step};
 
 use crate::{
     compiler::Compiler,
     expression,
     field::{Field, Record, Shape},
-    scope::PathScope,
+    scope::{ANSWER, PathScope},
     yaml::{Document, Node},
 };
 
@@ -16,7 +16,7 @@ pub(crate) static RULE: Record = Record {
     noun: "a rule",
     doc: "A result that counts as a failure.",
     fields: &[
-        Field::new("when", Shape::Text, "When it applies: an expression over `results`, `inputs` and `auth`.").filled().required(),
+        Field::new("when", Shape::Text, "When it applies: an expression over `results`, `inputs` and `auth`; of a tool with a `request` also over `answer.status` and `answer.body` of one that failed.").filled().required(),
         Field::new("code", Shape::Text, "The code of the failure: `NOT_FOUND`.").required(),
         Field::new("message", Shape::Text, "The message to the caller, with placeholders: `No invoice {{ inputs.id }}.`")
             .filled()
@@ -28,13 +28,22 @@ pub(crate) static RULE: Record = Record {
 
 /// Reads one rule. `None` where it is wrong, which has been said.
 pub(super) fn read(compiler: &mut Compiler<'_>, document: &Document, rule: &Node, scope: &PathScope) -> Option<ErrorRule> {
-    let message = rule.at("message").map(|node| compiler.message(document, node, scope));
+    let message = rule.at("message").map(|node| compiler.message(document, node, &scope.without(ANSWER)));
     let node = rule.at("when")?;
     let parsed = expression::parse(node.text()?, scope);
     for problem in parsed.problems {
         compiler.findings.problem(document, node, problem);
     }
     let when = parsed.expression?;
+    let names = |wanted: &str| {
+        let mut found = false;
+        when.paths(&mut |steps| found |= matches!(steps.first(), Some(Step::Member(root)) if root == wanted));
+        found
+    };
+    if names(ANSWER) && names("results") {
+        let help = "Write two rules: `answer` is there where the request failed, and `results` where it did not.";
+        compiler.error(document, node.range.clone(), "the rule is over `answer` and over `results`, and no call has both", help);
+    }
     Some(ErrorRule {
         when,
         code: rule.text_at("code")?.to_owned(),

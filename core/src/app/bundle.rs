@@ -13,7 +13,7 @@ use super::{
 const MAGIC: &[u8; 8] = b"MILLRACE";
 
 /// The version of the bundle encoding. Any change of [`App`] is a new version.
-pub const BUNDLE_VERSION: u16 = 27;
+pub const BUNDLE_VERSION: u16 = 28;
 
 /// Why bytes are no bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

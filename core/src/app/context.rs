@@ -34,7 +34,7 @@ pub struct ContextLayer {
 }
 
 /// The names in `ctx` that are taken: a value or a script cannot set them.
-pub const RESERVED_NAMES: [&str; 8] = ["auth", "request", "env", "signal", "log", "progress", "db", "cache"];
+pub const RESERVED_NAMES: [&str; 9] = ["auth", "request", "env", "signal", "log", "progress", "db", "api", "cache"];
 
 /// Names that are never merged into `ctx`, at any depth: in a script they would reach what all
 /// objects share.

@@ -46,12 +46,32 @@ pub enum Leaf {
     Body,
     /// An object, or a list of objects: the rows of a request.
     Rows,
+    /// A whole segment of the path of a request of HTTP: neither an object nor a list, and always
+    /// there.
+    Segment,
+    /// A part of a segment: the same, and it may be empty.
+    SegmentPart,
+    /// A field of the query or of the form of a request of HTTP: neither an object nor a list, or a
+    /// list of such values. Without a value there is no field.
+    Field,
+    /// A header field of a request of HTTP: neither an object nor a list, in visible ASCII. Without
+    /// a value there is no field.
+    HeaderField,
+    /// A node of the JSON body of a request of HTTP: anything. A member without a value is left
+    /// out.
+    Json,
 }
 
 impl Leaf {
-    /// Whether it is a value of a request, and not of a document of MongoDB.
+    /// Whether it is a value of a request for PostgREST.
     #[must_use]
-    pub const fn is_of_request(self) -> bool {
+    pub const fn is_of_postgrest(self) -> bool {
         matches!(self, Self::Parameter | Self::Parameters | Self::Elements | Self::Body | Self::Rows)
+    }
+
+    /// Whether it is a value of a request of HTTP.
+    #[must_use]
+    pub const fn is_of_http(self) -> bool {
+        matches!(self, Self::Segment | Self::SegmentPart | Self::Field | Self::HeaderField | Self::Json)
     }
 }

@@ -38,6 +38,28 @@ impl Statement {
     pub const fn of_document(members: Vec<(String, DocumentNode)>, values: Vec<Part>, shown: String, access: Access) -> Self {
         Self { style: ParamStyle::Document, parts: values, text: Some(shown), access, max_values: u32::MAX, document: members }
     }
+
+    /// The method of a request of HTTP; `None` for anything else. A request is a document whose
+    /// first member is its method.
+    #[must_use]
+    pub fn http_method(&self) -> Option<&str> {
+        match self.document.first() {
+            Some((name, DocumentNode::Literal(method))) if name == "method" => method.0.as_str(),
+            _ => None,
+        }
+    }
+
+    /// The path of a request of HTTP, with `{}` where a value stands: `/orders/{}/items`.
+    #[must_use]
+    pub fn http_path(&self) -> Option<String> {
+        let Some((_, DocumentNode::List(parts))) = self.document.iter().find(|(name, _)| name == "path") else { return None };
+        self.http_method()?;
+        let text = |part: &DocumentNode| match part {
+            DocumentNode::Literal(text) => String::from(text.0.as_str().unwrap_or_default()),
+            _ => String::from("{}"),
+        };
+        Some(parts.iter().map(text).collect())
+    }
 }
 
 /// Whether a statement writes.

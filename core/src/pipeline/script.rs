@@ -32,11 +32,9 @@ use crate::{
 };
 
 mod cache;
-mod fetch_url;
 mod host;
 mod stack;
 
-pub use fetch_url::FetchUrl;
 use host::Host;
 
 /// The most characters of a thrown error's message that reach the caller.

@@ -2,7 +2,7 @@ use alloc::{boxed::Box, rc::Rc, vec::Vec};
 
 use crate::{
     ErrorKind,
-    app::{Adapter, Middleware},
+    app::{Adapter, Middleware, Statement},
     fault::{Fault, Severity},
     pipeline::{Stage, Trace},
 };
@@ -65,6 +65,10 @@ pub enum CallEvent<'a> {
         adapter: &'a Adapter,
         /// How it failed, where it did.
         error: Option<ErrorKind>,
+        /// The tool's own request, where it was one of HTTP.
+        request: Option<&'a Statement>,
+        /// What the API answered with, where the request failed with an answer.
+        status: Option<u16>,
     },
     /// The call failed, or ends with a failure that a script returned. Comes once, before the end.
     Failed(&'a Fault),

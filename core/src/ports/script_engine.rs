@@ -126,6 +126,13 @@ pub trait ScriptHost {
     /// [`Connector`](super::Connector).
     fn query<'a>(&'a self, adapter: &'a str, text: &'a str, params: Vec<Value>) -> LocalFuture<'a, Result<Rows>>;
 
+    /// `ctx.api(adapter).get(path, …)` and the like: `document` is the request as JSON, with `$1` and
+    /// so on where its values stand. The answer is in [`Rows::document`].
+    ///
+    /// # Errors
+    /// As [`query`](Self::query).
+    fn request<'a>(&'a self, adapter: &'a str, document: &'a str, values: Vec<Value>) -> LocalFuture<'a, Result<Rows>>;
+
     /// `ctx.cache.get(key)`: what was put there, unless it is gone.
     ///
     /// # Errors

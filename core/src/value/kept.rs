@@ -11,7 +11,24 @@ use super::{Rows, Value};
 /// The length of the digest in front of the rows.
 const DIGEST_BYTES: usize = 32;
 
-/// Rows as they were kept before any could be cut. Records of calls outlive an upgrade.
+/// Rows as they were kept before one of them could be a document. Records of calls outlive an
+/// upgrade.
+#[derive(Deserialize)]
+struct MereRows {
+    columns: Rc<[String]>,
+    rows: Vec<Vec<Value>>,
+    affected: u64,
+    truncated: bool,
+}
+
+impl MereRows {
+    fn into_rows(self) -> Rows {
+        let Self { columns, rows, affected, truncated } = self;
+        Rows { columns, rows, affected, truncated, ..Rows::default() }
+    }
+}
+
+/// Rows as they were kept before any could be cut.
 #[derive(Deserialize)]
 struct WholeRows {
     columns: Rc<[String]>,
@@ -22,7 +39,7 @@ struct WholeRows {
 impl WholeRows {
     fn into_rows(self) -> Rows {
         let Self { columns, rows, affected } = self;
-        Rows { columns, rows, affected, truncated: false }
+        Rows { columns, rows, affected, ..Rows::default() }
     }
 }
 
@@ -45,7 +62,8 @@ impl Rows {
         if Sha256::digest(body).as_slice() != digest {
             return None;
         }
-        postcard::from_bytes(body).ok().or_else(|| postcard::from_bytes(body).ok().map(WholeRows::into_rows))
+        let mere = || postcard::from_bytes(body).ok().map(MereRows::into_rows);
+        postcard::from_bytes(body).ok().or_else(mere).or_else(|| postcard::from_bytes(body).ok().map(WholeRows::into_rows))
     }
 }
 
@@ -57,7 +75,13 @@ mod tests {
 
     #[test]
     fn damaged_values_are_told_from_whole_ones() {
-        let rows = Rows { columns: Rc::from([String::from("id")]), rows: vec![vec![Value::I64(i64::MAX)]], affected: 0, truncated: false };
+        let rows = Rows {
+            columns: Rc::from([String::from("id")]),
+            rows: vec![vec![Value::I64(i64::MAX)]],
+            affected: 0,
+            truncated: false,
+            ..Rows::default()
+        };
         let bytes = rows.to_kept().unwrap();
         assert_eq!(Rows::from_kept(&bytes), Some(rows));
         for cut in 0..bytes.len() {

@@ -133,5 +133,5 @@ pub fn meta(result: &ToolResult) -> &Json {
 }
 
 pub fn rows(columns: &[&str], rows: Vec<Vec<Value>>) -> Rows {
-    Rows { columns: columns.iter().map(|name| (*name).to_string()).collect(), rows, affected: 0, truncated: false }
+    Rows { columns: columns.iter().map(|name| (*name).to_string()).collect(), rows, ..Rows::default() }
 }

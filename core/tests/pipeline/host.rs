@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use millrace_core::{
     Error, ErrorKind, Result,
-    app::Access,
+    app::{Access, Adapter, Tool},
     headers::Headers,
-    pipeline::Pipeline,
+    pipeline::{Pipeline, ToolResult},
     ports::{HttpRequest, HttpResponse, LocalFuture, LogLevel, LogReader, Redirect, ScriptHost},
-    value::Value,
+    value::{Rows, Value},
 };
 use serde_json::{Value as Json, json};
 
@@ -239,6 +239,83 @@ fn queries_of_scripts() {
     assert_eq!(in_script(&world, query("other")), json!("Configuration: the app has no adapter `other`"));
     world.answer_error(Error::new(ErrorKind::Busy, "the database is locked"));
     assert_eq!(in_script(&world, query("main")), json!("Busy: the database is locked"));
+}
+
+/// Runs a piece of script in an app with an API beside its database.
+fn beside_an_api(
+    world: &Rc<World>,
+    script: impl for<'a> Fn(&'a dyn ScriptHost) -> LocalFuture<'a, Json> + 'static,
+    read_only: bool,
+) -> ToolResult {
+    *world.on_host.borrow_mut() = Some(Rc::new(script));
+    let mut app = app(vec![Tool { output: Some("{\"type\":\"array\"}".into()), ..script_tool() }]);
+    app.adapters.push(Adapter { read_only, ..made::adapter("shop", "http", "https://api.example.com") });
+    let pipeline = Pipeline::new(Rc::new(app), world.ports());
+    call(&pipeline, json!({}), &With::default()).unwrap()
+}
+
+fn request(document: &'static str) -> impl for<'a> Fn(&'a dyn ScriptHost) -> LocalFuture<'a, Json> + 'static {
+    move |host| {
+        Box::pin(async move {
+            let rows = host.request("shop", document, vec![Value::I64(7)]).await;
+            outcome(rows, |rows| json!([rows.document]))
+        })
+    }
+}
+
+#[test]
+fn requests_of_scripts_read_or_write_as_they_say() {
+    for (document, read_only, access) in [
+        (r#"{"method":"GET","path":["/o/","$1",""]}"#, false, Access::Read),
+        (r#"{"method":"POST","path":["/o/","$1",""],"reads":true}"#, false, Access::Read),
+        (r#"{"method":"POST","path":["/o/","$1",""]}"#, false, Access::Write),
+        (r#"{"method":"DELETE","path":["/o/","$1",""]}"#, false, Access::Write),
+        (r#"{"method":"DELETE","path":["/o/","$1",""]}"#, true, Access::Read),
+    ] {
+        let world = World::new();
+        world.answer_rows(Rows { document: Some(json!({"id": 7})), ..Rows::default() });
+        let result = beside_an_api(&world, request(document), read_only);
+        assert_eq!(text(&result), r#"[{"id":7}]"#, "{document}");
+        let asked = world.asked.borrow()[0].clone();
+        assert_eq!((asked.access, asked.text, asked.params), (access, document.to_owned(), vec![Value::I64(7)]));
+    }
+}
+
+fn request_then_no_list(document: &'static str) -> impl for<'a> Fn(&'a dyn ScriptHost) -> LocalFuture<'a, Json> + 'static {
+    move |host| Box::pin(async move { json!(host.request("shop", document, vec![]).await.is_ok()) })
+}
+
+#[test]
+fn a_script_that_fails_after_a_request_says_what_that_did() {
+    for (document, has_changed) in [
+        (r#"{"method":"GET","path":["/o"]}"#, false),
+        (r#"{"method":"POST","path":["/o"],"reads":true}"#, false),
+        (r#"{"method":"POST","path":["/o"]}"#, true),
+    ] {
+        let world = World::new();
+        let script = request_then_no_list(document);
+        let result = beside_an_api(&world, script, false);
+        assert!(result.is_error, "{document}");
+        assert_eq!(meta(&result).get("change_made").is_some(), has_changed, "{document}: {result:?}");
+    }
+}
+
+#[test]
+fn an_api_takes_requests_and_a_database_statements() {
+    let world = World::new();
+    let statement = beside_an_api(
+        &world,
+        |host| Box::pin(async { json!([outcome(host.query("shop", "SELECT 1", vec![]).await, |_| json!("sent"))]) }),
+        false,
+    );
+    assert!(text(&statement).contains("Configuration: the adapter `shop` is an API, which takes requests: ask it by `ctx.api`"));
+    let request = beside_an_api(
+        &world,
+        |host| Box::pin(async { json!([outcome(host.request("main", "{}", vec![]).await, |_| json!("sent"))]) }),
+        false,
+    );
+    assert!(text(&request).contains("Configuration: the adapter `main` is a database, which takes statements: ask it by `ctx.db`"));
+    assert!(world.asked.borrow().is_empty());
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod faults;
 mod freshness;
 mod guards;
 mod host;
+mod http;
 mod observer;
 mod once;
 mod results;

@@ -102,7 +102,7 @@ impl CallObserver for Events {
             CallEvent::MiddlewareBegan(entry) => format!("+{}", entry.place),
             CallEvent::MiddlewareEnded(entry) => format!("-{}", entry.place),
             CallEvent::CacheLookedUp { adapter, hit } => format!("cache {} {} {hit}", adapter.connector, adapter.name),
-            CallEvent::ConnectorAnswered { adapter, error } => format!("connector {} {} {error:?}", adapter.connector, adapter.name),
+            CallEvent::ConnectorAnswered { adapter, error, .. } => format!("connector {} {} {error:?}", adapter.connector, adapter.name),
             CallEvent::Failed(fault) => format!("failed {} {} {:?}", fault.stage.as_str(), fault.code, fault.remedy),
             CallEvent::Ended(outcome) => format!("ended {}", outcome.as_str()),
         });

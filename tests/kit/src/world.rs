@@ -13,9 +13,9 @@ use millrace_core::{
     Error, ErrorKind, Json, Result,
     app::Access,
     ports::{
-        CallRecord, Claims, Clock, Connection, Connector, Connectors, Counted, Env, Exactness, HttpClient, HttpRequest, HttpResponse,
-        Invocation, KvCache, LocalFuture, Ports, Query, Random, RecordedWrite, Returned, ScriptEngine, ScriptFault, ScriptHost, StateStore,
-        TokenPolicy, TokenRefusal, TokenVerifier, WaitUntil,
+        CallRecord, Claims, Clock, Command, Connection, Connector, Connectors, Counted, Env, Exactness, HttpClient, HttpRequest,
+        HttpResponse, Invocation, KvCache, LocalFuture, Ports, Query, Random, RecordedWrite, Returned, ScriptEngine, ScriptFault,
+        ScriptHost, StateStore, TokenPolicy, TokenRefusal, TokenVerifier, WaitUntil,
     },
     secret::Secret,
     value::{Rows, Value},
@@ -344,8 +344,12 @@ impl Connectors for Fake {
 impl Connector for Fake {
     fn query<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Rows>> {
         let Query { command, access, deadline_ms, max_rows, .. } = query;
-        let (text, params) = command.statement("fake").unwrap();
-        let asked = RecordedQuery { text: text.into(), params: params.to_vec(), access, deadline_ms, max_rows };
+        let (text, params) = match command {
+            // Its values are where they stand.
+            Command::Document(members) => (format!("{members:?}"), Vec::new()),
+            command => command.statement("fake").map(|(text, params)| (text.into(), params.to_vec())).unwrap(),
+        };
+        let asked = RecordedQuery { text, params, access, deadline_ms, max_rows };
         self.0.asked.borrow_mut().push(asked.clone());
         let answer = self.0.on_query.borrow().as_ref().map_or(Some(Ok(Rows::default())), |answer| answer(&asked));
         Box::pin(async move {

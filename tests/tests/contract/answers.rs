@@ -52,6 +52,10 @@ static CLICKHOUSE: Far = Far::of_sql(failures::clickhouse, failures::CLICKHOUSE,
 static D1: Far = Far::of_sql(failures::d1, failures::D1, |url| {
     connection("d1", "d1://0a1b/1111-2222", &[("api_token", "t.o.k"), ("base_url", &format!("{url}/client/v4"))])
 });
+static HTTP: Far = Far {
+    statements: [r#"{"method": "GET", "path": ["/t"]}"#, r#"{"method": "POST", "path": ["/t"], "body": {"v": 1}}"#],
+    ..Far::of_sql(failures::http, failures::POSTGREST, |url| connection("http", url, &[("allow_private", "a test"), ("bearer", "hunter2")]))
+};
 static LIBSQL: Far = Far::of_sql(failures::libsql, failures::LIBSQL, |url| connection("libsql", url, &[("auth_token", "t.o.k")]));
 static NEON: Far =
     Far::of_sql(failures::neon, failures::NEON, |url| connection("neon", "postgres://me:hunter2@db/x", &[("base_url", url)]));
@@ -78,6 +82,7 @@ macro_rules! far {
 far! {
     clickhouse CLICKHOUSE { broken_answers silence_and_long_bodies }
     d1 D1 { broken_answers silence_and_long_bodies }
+    http HTTP { broken_answers silence_and_long_bodies a_server_that_nobody_knows }
     libsql LIBSQL { broken_answers silence_and_long_bodies }
     neon NEON { broken_answers silence_and_long_bodies a_server_that_nobody_knows }
     planetscale PLANETSCALE { broken_answers silence_and_long_bodies a_server_that_nobody_knows }
@@ -132,7 +137,7 @@ fn a_server_that_nobody_knows(far: &Far) {
         }
     });
     for host in ["localhost", "127.0.0.1"] {
-        let write = Query { deadline_ms: 2_000, ..query("INSERT INTO t VALUES (1)") };
+        let write = Query { deadline_ms: 2_000, ..query(far.statements[1]) };
         let error = Database::open((far.settings)(&format!("https://{host}:{port}"))).run_with(&write).unwrap_err();
         assert!(error.kind == Unavailable && !format!("{error:?}").contains("hunter2"), "{error:?}");
         let is_told = heard.recv_timeout(wait::PATIENCE).unwrap();

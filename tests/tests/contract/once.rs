@@ -87,7 +87,13 @@ pub(super) fn once(database: &Database, statement: &str, values: &[Value], key: 
 const RECORD: CallRecord<'static> = CallRecord { key: "k", now_s: 0, expires_s: 60 };
 
 fn row(id: i64, k: &str) -> Rows {
-    Rows { columns: ["id".to_owned(), "k".to_owned()].into(), rows: vec![vec![Value::I64(id), text(k)]], affected: 0, truncated: false }
+    Rows {
+        columns: ["id".to_owned(), "k".to_owned()].into(),
+        rows: vec![vec![Value::I64(id), text(k)]],
+        affected: 0,
+        truncated: false,
+        ..Rows::default()
+    }
 }
 
 fn affected(affected: u64) -> Rows {

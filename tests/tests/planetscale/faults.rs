@@ -107,7 +107,7 @@ fn answers_get_lost_after_the_commit_and_no_write_is_made_twice() {
         let values = [text(&key)];
         let command = Command::Statement { text: "INSERT INTO t (k) VALUES (?) RETURNING k", values: &values };
         let once = || database.write_once(&Query { command, ..query("") }, CallRecord { key: &key, now_s: 0, expires_s: 60 });
-        let row = Rows { columns: ["k".to_owned()].into(), rows: vec![values.to_vec()], affected: 0, truncated: false };
+        let row = Rows { columns: ["k".to_owned()].into(), rows: vec![values.to_vec()], ..Rows::default() };
         left.store(1, SeqCst);
         assert_eq!(once(), Ok(RecordedWrite::MadeBefore(row.clone())), "{key}");
         assert_eq!(left.load(SeqCst), 0, "{key}: no answer was lost");

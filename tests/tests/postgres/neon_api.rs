@@ -122,7 +122,13 @@ fn the_rows_of_a_write_are_stored_after_a_failure_and_not_over_those_of_a_later_
         let record = CallRecord { key, now_s: 0, expires_s: 60 };
         database.write_once(&query("INSERT INTO t (v) VALUES ('x') RETURNING id"), record)
     };
-    let id = |id: i64| Rows { columns: ["id".to_owned()].into(), rows: vec![vec![Value::I64(id)]], affected: 0, truncated: false };
+    let id = |id: i64| Rows {
+        columns: ["id".to_owned()].into(),
+        rows: vec![vec![Value::I64(id)]],
+        affected: 0,
+        truncated: false,
+        ..Rows::default()
+    };
     fails.store(2, SeqCst);
     assert_eq!(once("again"), Ok(RecordedWrite::Made(id(1))));
     assert_eq!((fails.load(SeqCst), once("again")), (0, Ok(RecordedWrite::MadeBefore(id(1)))));

@@ -65,7 +65,7 @@ pub(super) fn of(body: &[u8]) -> Result<Rows, Wrong> {
             _ => return Err(failure(body).unwrap_or(Wrong::Form("a row has another form"))),
         }
     }
-    Ok(Rows { columns: unique_names(names.iter().map(String::as_str)).into(), rows, affected: 0, truncated: false })
+    Ok(Rows { columns: unique_names(names.iter().map(String::as_str)).into(), rows, ..Rows::default() })
 }
 
 /// How many rows were written, as the header says.

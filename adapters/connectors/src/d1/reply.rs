@@ -64,7 +64,7 @@ impl Reply {
         let cells =
             |row: Vec<Cell>| row.into_iter().zip(&names).map(|(Cell(value), name)| exact(value, name, !prepared.effect.reads)).collect();
         let rows = rows.into_iter().map(cells).collect::<Result<_>>().map_err(StatementFailure::last)?;
-        Ok(Rows { columns: unique_names(names.iter().map(String::as_str)).into(), rows, affected: 0, truncated: false })
+        Ok(Rows { columns: unique_names(names.iter().map(String::as_str)).into(), rows, ..Rows::default() })
     }
 }
 

@@ -76,7 +76,7 @@ impl<'q> Items<'q> {
             row
         };
         let rows = items.into_iter().map(row).collect();
-        Ok(Rows { rows, columns: columns.into(), affected: 0, truncated })
+        Ok(Rows { rows, columns: columns.into(), truncated, ..Rows::default() })
     }
 }
 

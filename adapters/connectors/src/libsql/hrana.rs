@@ -137,7 +137,7 @@ fn rows_of(result: StatementResult<'_>) -> Result<Rows, StatementFailure> {
     }
     let columns = unique_names(result.cols.iter().map(|column| column.name.as_deref().unwrap_or_default())).into();
     let rows = result.rows.into_iter().map(|row| row.into_iter().map(|Cell(value)| value).collect()).collect();
-    Ok(Rows { columns, rows, affected: 0, truncated: false })
+    Ok(Rows { columns, rows, ..Rows::default() })
 }
 
 fn broken() -> BrokenReply {

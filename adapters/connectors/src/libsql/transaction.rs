@@ -181,7 +181,7 @@ fn ended(error: Error) -> Error {
     match error.kind {
         ErrorKind::Protocol => {
             let message = "the libSQL server ended the stream of the transaction";
-            Error { kind: ErrorKind::Unavailable, message: message.to_owned(), source: error.source.or(Some(error.message)) }
+            Error { kind: ErrorKind::Unavailable, message: message.to_owned(), source: error.source.or(Some(error.message)), answer: None }
         }
         _ => error,
     }

@@ -39,8 +39,8 @@ pub(super) fn of_reply(prepared: &Prepared, reply: &[(String, Bson)]) -> Result<
     let table = |columns: &[&str], rows: Vec<Vec<Value>>, affected| Rows {
         columns: columns.iter().map(ToString::to_string).collect(),
         rows,
-        truncated: false,
         affected,
+        ..Rows::default()
     };
     Ok(match prepared.kind {
         Kind::Count => table(&["count"], vec![vec![whole(number("n")?)]], 0),

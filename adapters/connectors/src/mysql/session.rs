@@ -354,10 +354,10 @@ impl Session {
         if self.warnings == 0 {
             return failure;
         }
-        let Error { message, source, .. } = failure.error;
+        let Error { message, source, answer, .. } = failure.error;
         let message = message.trim_end_matches("; nothing was changed");
         let message = format!("{message}; changes to tables without transactions, such as those of MyISAM and Aria, were not undone");
-        StatementFailure::last(Error { kind: ErrorKind::Protocol, message, source })
+        StatementFailure::last(Error { kind: ErrorKind::Protocol, message, source, answer })
     }
 
     /// Ends the transaction that is open, if the connection still works.

@@ -15,7 +15,8 @@ use std::collections::VecDeque;
 use millrace_core::{Error, ErrorKind, Json, Result, ports::Node, value::Value};
 use millrace_languages::postgrest::{Operand, embedded, is_reserved, operator};
 
-use super::value::{array_of, elements_of, quoted, text_of, unfit};
+use super::value::{array_of, elements_of, quoted, text_of};
+use crate::documents::unfit;
 
 /// A condition, or several of them.
 enum Condition<'a> {

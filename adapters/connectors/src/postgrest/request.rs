@@ -16,10 +16,10 @@ use millrace_languages::postgrest::{Judged, Verb, begins_like_condition, judge, 
 
 use super::{
     conditions::{self, damaged},
-    value::{json, text_of, unfit},
+    value::{json, text_of},
 };
 use crate::{
-    documents::{self, Draft},
+    documents::{self, Draft, filled, unfit},
     shared::Effect,
 };
 
@@ -253,16 +253,6 @@ fn seen(node: &Node) -> Draft {
         Node::Value(_) => Draft::Place(0),
         Node::Members(members) => Draft::Members(members.iter().map(|(key, node)| (key.clone(), seen(node))).collect()),
         Node::List(elements) => Draft::List(elements.iter().map(seen).collect()),
-    }
-}
-
-/// Puts a script's values in.
-fn filled(draft: Draft, values: &[Value]) -> Node {
-    match draft {
-        Draft::Literal(value) => Node::Value(documents::literal(value)),
-        Draft::Place(place) => Node::Value(values.get(place).cloned().unwrap_or(Value::Null)),
-        Draft::Members(members) => Node::Members(members.into_iter().map(|(key, draft)| (key, filled(draft, values))).collect()),
-        Draft::List(elements) => Node::List(elements.into_iter().map(|draft| filled(draft, values)).collect()),
     }
 }
 

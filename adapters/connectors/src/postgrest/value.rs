@@ -1,29 +1,18 @@
 //! Values as texts of a URL and as JSON of a body. A NUL character, at which PostgreSQL would end a
 //! text, is refused.
 
-use millrace_core::{Error, ErrorKind, Json, Result, hex, ports::Node, value::Value};
+use millrace_core::{Json, Result, hex, ports::Node, value::Value};
+
+use crate::documents::{json_text, plain_text, unfit};
 
 /// A value as PostgreSQL reads it; nothing for null.
 ///
 /// # Errors
 /// [`Data`](ErrorKind::Data) for a list, an object, and a text with a NUL character.
 pub(super) fn text_of(value: &Value) -> Result<Option<String>> {
-    let text = match value {
-        Value::Null | Value::Json(Json::Null) => return Ok(None),
-        Value::Bool(truth) => truth.to_string(),
-        Value::I64(number) => number.to_string(),
-        Value::U64(number) => number.to_string(),
-        Value::F64(number) => float(*number),
-        Value::Decimal(text) | Value::Text(text) | Value::Timestamp(text) => text.clone(),
-        Value::Bytes(bytes) => format!("\\x{}", hex::encode(bytes)),
-        Value::Json(Json::String(text)) => text.clone(),
-        Value::Json(Json::Array(_) | Json::Object(_)) | Value::Array(_) => {
-            return Err(unfit("a value is an object or a list, which cannot stand where it does"));
-        }
-        Value::Json(scalar) => scalar.to_string(),
-    };
-    without_nul(&text)?;
-    Ok(Some(text))
+    let text = plain_text(value, bytea)?;
+    text.as_deref().map_or(Ok(()), without_nul)?;
+    Ok(text)
 }
 
 /// The elements of a list, null as nothing; `None` where the list itself is null.
@@ -85,63 +74,34 @@ pub(super) fn quoted(text: &str) -> String {
 /// # Errors
 /// [`Data`](ErrorKind::Data) for a text with a NUL character.
 pub(super) fn json(node: &Node) -> Result<String> {
-    let mut text = String::new();
-    write_node(node, &mut text)?;
-    Ok(text)
+    check_node(node)?;
+    Ok(json_text(node, bytea))
 }
 
-fn write_node(node: &Node, out: &mut String) -> Result<()> {
+/// Bytes as PostgreSQL writes and reads them.
+fn bytea(bytes: &[u8]) -> String {
+    format!("\\x{}", hex::encode(bytes))
+}
+
+/// Looks for a NUL character in a part of a request.
+fn check_node(node: &Node) -> Result<()> {
     match node {
-        Node::Value(value) => write_value(value, out),
-        Node::Members(members) => {
-            out.push('{');
-            for (place, (key, node)) in members.iter().enumerate() {
-                out.push_str(if place > 0 { "," } else { "" });
-                write_text(key, out)?;
-                out.push(':');
-                write_node(node, out)?;
-            }
-            out.push('}');
-            Ok(())
-        }
-        Node::List(elements) => write_list(elements, out, write_node),
+        Node::Value(value) => check_value(value),
+        Node::Members(members) => members.iter().try_for_each(|(key, node)| {
+            without_nul(key)?;
+            check_node(node)
+        }),
+        Node::List(elements) => elements.iter().try_for_each(check_node),
     }
 }
 
-fn write_list<T>(elements: &[T], out: &mut String, write: impl Fn(&T, &mut String) -> Result<()>) -> Result<()> {
-    out.push('[');
-    for (place, element) in elements.iter().enumerate() {
-        out.push_str(if place > 0 { "," } else { "" });
-        write(element, out)?;
-    }
-    out.push(']');
-    Ok(())
-}
-
-fn write_value(value: &Value, out: &mut String) -> Result<()> {
+fn check_value(value: &Value) -> Result<()> {
     match value {
-        Value::Null => out.push_str("null"),
-        Value::Bool(truth) => out.push_str(if *truth { "true" } else { "false" }),
-        Value::I64(number) => out.push_str(&number.to_string()),
-        Value::U64(number) => out.push_str(&number.to_string()),
-        Value::F64(number) if number.is_finite() => out.push_str(&float(*number)),
-        Value::Decimal(digits) if crate::shared::is_json_number(digits.as_bytes()) => out.push_str(digits),
-        Value::F64(number) => return write_text(&float(*number), out),
-        Value::Bytes(bytes) => return write_text(&format!("\\x{}", hex::encode(bytes)), out),
-        Value::Decimal(text) | Value::Text(text) | Value::Timestamp(text) => return write_text(text, out),
-        Value::Array(elements) => return write_list(elements, out, write_value),
-        Value::Json(document) => {
-            check(document)?;
-            out.push_str(&document.to_string());
-        }
+        Value::Decimal(text) | Value::Text(text) | Value::Timestamp(text) => without_nul(text),
+        Value::Array(elements) => elements.iter().try_for_each(check_value),
+        Value::Json(document) => check(document),
+        _ => Ok(()),
     }
-    Ok(())
-}
-
-fn write_text(text: &str, out: &mut String) -> Result<()> {
-    without_nul(text)?;
-    out.push_str(&Json::String(text.to_owned()).to_string());
-    Ok(())
 }
 
 /// Looks for a NUL character in a document.
@@ -157,19 +117,6 @@ fn check(document: &Json) -> Result<()> {
     }
 }
 
-fn float(number: f64) -> String {
-    match serde_json::Number::from_f64(number) {
-        Some(number) => number.to_string(),
-        None if number.is_nan() => "NaN".to_owned(),
-        None => if number > 0.0 { "Infinity" } else { "-Infinity" }.to_owned(),
-    }
-}
-
 fn without_nul(text: &str) -> Result<()> {
     if text.contains('\0') { Err(unfit("a value has a NUL character, which PostgreSQL does not take")) } else { Ok(()) }
-}
-
-/// A value that cannot be what it has to be.
-pub(super) fn unfit(message: &str) -> Error {
-    Error::new(ErrorKind::Data, message)
 }

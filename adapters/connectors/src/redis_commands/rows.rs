@@ -99,7 +99,7 @@ impl Form<'_> {
             names.push(name(field)?);
             cells.push(value(held)?);
         }
-        Ok(Rows { columns: unique(names).into(), rows: vec![cells], affected: 0, truncated: false })
+        Ok(Rows { columns: unique(names).into(), rows: vec![cells], ..Rows::default() })
     }
 
     /// The values of the fields that the command names.
@@ -162,7 +162,7 @@ fn each(elements: Vec<Reply>, of: impl Fn(Reply) -> Made<Value>) -> Made<Rows> {
 }
 
 fn table(columns: &[&str], rows: Vec<Vec<Value>>) -> Rows {
-    Rows { columns: columns.iter().map(ToString::to_string).collect(), rows, affected: 0, truncated: false }
+    Rows { columns: columns.iter().map(ToString::to_string).collect(), rows, ..Rows::default() }
 }
 
 /// Members with their scores.

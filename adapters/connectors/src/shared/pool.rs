@@ -64,11 +64,19 @@ impl<S> Pool<S> {
         Self { most, used: Cell::new(0), idle: RefCell::new(Vec::new()), waiting: RefCell::new(VecDeque::new()) }
     }
 
+    /// The right to use a connection, where nobody has to wait for it.
+    pub(crate) fn free_slot(&self) -> Option<Slot<'_, S>> {
+        let is_free = self.used.get() < self.most;
+        is_free.then(|| {
+            self.used.set(self.used.get() + 1);
+            Slot(self)
+        })
+    }
+
     /// Waits for the right to use a connection: who came first has it first.
     pub(crate) async fn slot(&self) -> Slot<'_, S> {
-        if self.used.get() < self.most {
-            self.used.set(self.used.get() + 1);
-            return Slot(self);
+        if let Some(slot) = self.free_slot() {
+            return slot;
         }
         let turn = Rc::new(Turn { has_come: Cell::new(false), waker: RefCell::new(Waker::noop().clone()) });
         self.waiting.borrow_mut().push_back(turn.clone());

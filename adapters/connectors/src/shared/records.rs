@@ -167,7 +167,7 @@ impl Records {
             _ => return StatementFailure { error, outcome },
         };
         let source = format!("{}; the table is made by: {};", error.source.unwrap_or_default(), self.makes.join(";\n"));
-        StatementFailure::last(Error { kind: ErrorKind::Configuration, message: message.to_owned(), source: Some(source) })
+        StatementFailure::last(Error { kind: ErrorKind::Configuration, message: message.to_owned(), source: Some(source), answer: None })
     }
 }
 

@@ -50,6 +50,8 @@ pub enum Execution {
 pub struct Retry {
     clock: Rc<dyn Clock>,
     random: Rc<dyn Random>,
+    /// What is sent, for messages.
+    what: &'static str,
 }
 
 impl StatementFailure {
@@ -113,7 +115,13 @@ impl Retry {
     /// Retries with a host's clock and randomness.
     #[must_use]
     pub fn new(clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Self {
-        Self { clock, random }
+        Self { clock, random, what: "statement" }
+    }
+
+    /// The same for what is called a request in messages.
+    #[cfg(feature = "databases")]
+    pub(crate) fn of_requests(self) -> Self {
+        Self { what: "request", ..self }
     }
 
     /// Attempts, and attempts again where that is safe.
@@ -151,7 +159,7 @@ impl Retry {
         // Whatever a later attempt says: an earlier one may have been carried out.
         let mut is_unknown = false;
         if self.clock.now_ms() >= query.deadline_ms {
-            return Err(timed_out());
+            return Err(self.timed_out());
         }
         loop {
             let StatementFailure { error, outcome } = match attempt().await {
@@ -167,7 +175,7 @@ impl Retry {
             let pause_ms = pauses.next().filter(|_| again).map(|pause_ms| self.spread(pause_ms));
             match pause_ms {
                 Some(pause_ms) if self.clock.now_ms().saturating_add(pause_ms) < query.deadline_ms => self.clock.sleep(pause_ms).await,
-                _ if is_unknown && !effect.reads => return Err(of_unknown_outcome(error)),
+                _ if is_unknown && !effect.reads => return Err(self.of_unknown_outcome(error)),
                 _ => return Err(error),
             }
         }
@@ -191,17 +199,21 @@ impl Retry {
         is_time
     }
 
+    fn of_unknown_outcome(&self, error: Error) -> Error {
+        let message = format!("{}; it is not known whether the {} took effect", error.message, self.what);
+        Error { kind: ErrorKind::Protocol, message, ..error }
+    }
+
+    fn timed_out(&self) -> Error {
+        Error::new(ErrorKind::TimedOut, format!("the {} ran past its deadline", self.what))
+    }
+
     fn spread(&self, pause_ms: u64) -> u64 {
         let mut bytes = [0; 2];
         self.random.fill(&mut bytes);
         let half = pause_ms / 2;
         half + u64::from(u16::from_le_bytes(bytes)) % (half + 1)
     }
-}
-
-fn of_unknown_outcome(error: Error) -> Error {
-    let message = format!("{}; it is not known whether the statement took effect", error.message);
-    Error { kind: ErrorKind::Protocol, message, ..error }
 }
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ impl RowSink<'_> {
     /// As [`check`](Self::check).
     pub(crate) fn into_rows(self, columns: std::rc::Rc<[String]>) -> Result<Rows, StatementFailure> {
         let (rows, truncated) = self.finish()?;
-        Ok(Rows { columns, rows, affected: 0, truncated })
+        Ok(Rows { columns, rows, truncated, ..Rows::default() })
     }
 }
 

@@ -143,7 +143,7 @@ impl Session {
         }
         let (rows, truncated) = read(statement, query, &self.authorizer)?;
         let (text, _) = query.statement(SQLITE.name)?;
-        Ok(Rows { columns: self.known.names(text, statement), rows, affected: 0, truncated })
+        Ok(Rows { columns: self.known.names(text, statement), rows, truncated, ..Rows::default() })
     }
 
     /// The columns of the result of a statement, which does not run.
@@ -202,7 +202,7 @@ impl Session {
         };
         let (text, _) = query.statement(SQLITE.name)?;
         let columns = self.known.names(text, statement);
-        Ok(Rows { columns, rows, affected: 0, truncated })
+        Ok(Rows { columns, rows, truncated, ..Rows::default() })
     }
 
     /// Binds the values of a statement that may run; whether it only reads.

@@ -28,7 +28,13 @@ fn shop() -> Isolate {
 }
 
 fn row(id: i64, v: &str) -> Rows {
-    Rows { columns: ["id".to_owned(), "v".to_owned()].into(), rows: vec![vec![Value::I64(id), text(v)]], affected: 0, truncated: false }
+    Rows {
+        columns: ["id".to_owned(), "v".to_owned()].into(),
+        rows: vec![vec![Value::I64(id), text(v)]],
+        affected: 0,
+        truncated: false,
+        ..Rows::default()
+    }
 }
 
 fn count(isolate: &Isolate, table: &str) -> Value {

@@ -5,6 +5,7 @@ use crate::{
     output::{CommandResult, print},
 };
 
+mod api;
 pub(super) mod folder;
 pub(super) mod from;
 mod project;
@@ -15,7 +16,10 @@ use folder::AppFolder;
 pub(super) fn run(arguments: &New) -> CommandResult {
     let folder = AppFolder::new(&arguments.name)?;
     let project = match &arguments.from {
-        Some(database) => from::write(&folder, database, arguments)?,
+        Some(from) => match api::specification(from) {
+            Some(specification) => api::write(&folder, specification, arguments)?,
+            None => from::write(&folder, from, arguments)?,
+        },
         None => sample::write(&folder)?,
     };
     project.write(&folder)?;

@@ -6,7 +6,7 @@
 //
 // The other side is adapters/script/src/wire.rs: the numbers and shapes are the same there.
 
-const ASK = { fetch: 1, query: 2, timer: 3, cache: 4, crypto: 5 };
+const ASK = { fetch: 1, query: 2, timer: 3, cache: 4, crypto: 5, api: 6 };
 const SAY = {
   log: 10, progress: 11, requireInput: 12, urlParse: 13, urlSet: 14, formParse: 15, formSerialize: 16, digest: 17, takeBack: 18, aborted: 19,
   refused: 20, took: 22, part: 23,
@@ -42,6 +42,7 @@ const free = method => Function.prototype.call.bind(method);
 const indexOf = free(Array.prototype.indexOf);
 const find = free(String.prototype.indexOf);
 const slice = free(String.prototype.slice);
+const upper = free(String.prototype.toUpperCase);
 const isWellFormed = free(String.prototype.isWellFormed);
 const toWellFormed = free(String.prototype.toWellFormed);
 const isoTextOf = free(Date.prototype.toISOString);
@@ -147,9 +148,14 @@ let causesCount = 0;
 let askedBytes = 0; // of the questions that are open
 const quietTimers = new ClosedMap(); // ids of the host: timers that need not have been cleared when the call ends
 
-const hostError = (constructor, message, code, cause, stack) => {
+// `answer` is what an API said. Its body is not among what is copied or shown of an error.
+const hostError = (constructor, message, code, cause, stack, answer) => {
   const error = new constructor(message);
   put(error, 'code', code);
+  if (answer) {
+    put(error, 'status', answer.status);
+    defineProperty(error, 'body', { __proto__: null, value: answer.body, writable: true, configurable: true });
+  }
   defineProperty(error, 'stack', { __proto__: null, value: stack, writable: true, configurable: true });
   if (causesCount++ < MAX_CAUSES) causes.set(error, { __proto__: null, cause, stack });
   return error;
@@ -165,7 +171,7 @@ const ask = (kind, value, bytes, constructor, name, stack, ok, failed) => {
   }
   const id = native.ask(kind, text, bytes);
   askedBytes += size;
-  const refused = (text, code, cause) => failed(hostError(constructor, text, code, cause, stack));
+  const refused = (text, code, cause, answer) => failed(hostError(constructor, text, code, cause, stack, answer));
   open.set(id, { __proto__: null, ok, failed: refused, name, stack, turn, size, isTimer: false });
   return id;
 };
@@ -856,19 +862,20 @@ platform.web = shared;
 
 // ctx
 
-// A parameter as the host reads it: `[type, value]`. Bytes go into `tails`.
-const parameterEncoder = () => {
+// A parameter of `user` as the host reads it: `[type, value]`. Bytes go into `tails`.
+const parameterEncoder = user => {
   let left = MAX_BUFFER_LENGTH;
   const tails = bare([]);
   let tailLength = 0;
   const spend = length => {
     left -= length;
-    if (left < 0) throw new RangeError('the parameters of `query` are too long');
+    if (left < 0) throw new RangeError(`the parameters of ${user} are too long`);
   };
   // What is common goes without a walk; its place is written down only where something is wrong.
   const steps = bare([]);
+  let root;
   const place = () => {
-    let text = 'params';
+    let text = root;
     for (let i = 0; i < steps.length; i++) text += `[${steps[i]}]`;
     return text;
   };
@@ -890,7 +897,7 @@ const parameterEncoder = () => {
       }
       if (classOf(value) === 'Date') return bare(['t', isoTextOf(value)]);
     }
-    const made = argument(value, left, place(), 'a parameter of `query`', true);
+    const made = argument(value, left, place(), `a parameter of ${user}`, true);
     const json = made.value;
     left = made.left;
     if (json === undefined || json === null) return bare(['z']);
@@ -899,14 +906,14 @@ const parameterEncoder = () => {
     return bare(['j', json]);
   };
   const list = value => {
-    if (steps.length > MAX_DEPTH) throw new RangeError(`a parameter of \`query\` is nested more than ${MAX_DEPTH} levels deep`);
+    if (steps.length > MAX_DEPTH) throw new RangeError(`a parameter of ${user} is nested more than ${MAX_DEPTH} levels deep`);
     const { length } = value;
     // Before anything is read: the list may be a sparse one.
     spend(length * ELEMENT_LENGTH);
     const items = bare([]);
     for (let i = 0; i < length; i++) {
       steps[steps.length] = i;
-      if (value[i] === undefined) throw new TypeError(`a parameter of \`query\`: \`${place()}\` is undefined; write null`);
+      if (value[i] === undefined) throw new TypeError(`a parameter of ${user}: \`${place()}\` is undefined; write null`);
       items[i] = encode(value[i]);
       steps.length--;
     }
@@ -916,10 +923,14 @@ const parameterEncoder = () => {
     const all = bare([]);
     for (let i = 0; i < params.length; i++) {
       steps[steps.length] = i;
-      all[i] = encode(params[i]);
+      all[i] = encodeAs('params', params[i]);
       steps.length--;
     }
     return all;
+  };
+  const encodeAs = (name, value) => {
+    root = name;
+    return encode(value);
   };
   const joined = () => {
     const all = new Uint8Array(tailLength);
@@ -930,7 +941,7 @@ const parameterEncoder = () => {
     }
     return all;
   };
-  return { encodeAll, joined };
+  return { encodeAll, encodeAs, joined };
 };
 
 const rowsOf = answer => {
@@ -952,13 +963,20 @@ const rowsOf = answer => {
   return rows;
 };
 
+// The promise of what `read` makes of the answer.
+const asked = (kind, question, bytes, name, read) => {
+  const stack = where();
+  const promise = new Promise((resolve, reject) => ask(kind, question, bytes, Error, name, stack, answer => resolve(read(answer)), reject));
+  return watch(promise, name, stack);
+};
+
 const db = adapter => {
   if (typeof adapter !== 'string') throw new TypeError('`ctx.db` takes the name of an adapter');
   return freeze({
     query(text, params) {
       if (open.size >= MAX_PENDING) throw new RangeError('too many queries at a time');
       if (typeof text !== 'string') throw new TypeError('`query` takes a statement and an array of values');
-      const encoder = parameterEncoder();
+      const encoder = parameterEncoder('`query`');
       let encoded = bare([]);
       if (params !== undefined) {
         if (!isArray(params)) throw new TypeError('the values of `query` must be an array');
@@ -966,22 +984,88 @@ const db = adapter => {
         encoded = encoder.encodeAll(params);
       }
       const name = `\`ctx.db(${stringify(adapter)}).query(…)\``;
-      const stack = where();
-      const promise = new Promise((resolve, reject) => {
-        const question = bare([wellFormed(adapter), wellFormed(text), encoded]);
-        ask(ASK.query, question, encoder.joined(), Error, name, stack, value => resolve(rowsOf(value)), reject);
-      });
-      return watch(promise, name, stack);
+      return asked(ASK.query, bare([wellFormed(adapter), wellFormed(text), encoded]), encoder.joined(), name, rowsOf);
     },
   });
+};
+
+// What a request of each method can have: the first ones, as many as the number says.
+const OF_REQUESTS = bare(['params', 'query', 'headers', 'result', 'page', 'body', 'form', 'reads']);
+const REQUESTS = { get: 5, head: 3, post: 8, put: 7, patch: 7, delete: 7 };
+// The document that a tool's request is, in text, with `$1` and so on for values. The connector
+// judges it.
+const request = (adapter, verb, path, options = {}) => {
+  const name = `\`ctx.api(${stringify(adapter)}).${verb}(…)\``;
+  const wrong = text => {
+    throw new TypeError(`${name}: ${text}`);
+  };
+  if (open.size >= MAX_PENDING) throw new RangeError('too many queries at a time');
+  if (typeof path !== 'string') wrong('the path must be a text');
+  const encoder = parameterEncoder(name);
+  const values = bare([]);
+  const document = { __proto__: null, method: upper(verb), path: bare([]) };
+  const place = (name, value) => {
+    if (values.length >= MAX_PENDING) wrong('it has too many values');
+    values[values.length] = encoder.encodeAs(name, value);
+    return `$${values.length}`;
+  };
+  // A `Map`, `Headers` and the like have no names.
+  const namesOf = (object, what) => {
+    const prototype = typeof object === 'object' && object !== null ? getPrototypeOf(object) : undefined;
+    if (prototype !== null && prototype !== objectPrototype) wrong(`\`${what}\` must be a plain object`);
+    return keys(object);
+  };
+  let params = {};
+  const names = namesOf(options, 'options');
+  for (let i = 0; i < names.length; i++) {
+    const key = names[i];
+    const value = options[key];
+    const at = indexOf(OF_REQUESTS, key);
+    if (at < 0 || at >= REQUESTS[verb]) wrong(`\`${key}\` is not an option`);
+    if (value === undefined) continue;
+    if (key === 'params') {
+      namesOf(value, key);
+      params = value;
+    } else if (key === 'query' || key === 'headers' || key === 'form') {
+      const fields = namesOf(value, key);
+      const made = (document[key] = bare([]));
+      for (let f = 0; f < fields.length; f++) {
+        const given = value[fields[f]];
+        if (given !== undefined && given !== null) made[made.length] = bare([wellFormed(fields[f]), place(`${key}.${fields[f]}`, given)]);
+      }
+    } else document[key] = key === 'body' ? place(key, value) : argument(value, MAX_QUESTION_LENGTH, key, name).value;
+  }
+  if (document.body && document.form) wrong('a request has either `body` or `form`');
+  if (document.page && verb !== 'get' && !document.reads) wrong('`page` is for a request that only reads');
+  for (let at = 0, end; ; at = end + 1) {
+    const start = find(path, '{', at);
+    end = start < 0 ? -1 : find(path, '}', start);
+    document.path[document.path.length] = wellFormed(slice(path, at, end < 0 ? path.length : start));
+    if (end < 0) break;
+    const key = slice(path, start + 1, end);
+    const value = member(params, key);
+    if (value === undefined || value === null) wrong(`\`params.${key}\` has no value`);
+    document.path[document.path.length] = place(`params.${key}`, value);
+  }
+  return asked(ASK.api, bare([wellFormed(adapter), stringify(document), values]), encoder.joined(), name, answer => {
+    const value = withBigs(answer[0], answer[1]);
+    if (answer[2] && isArray(value)) defineProperty(value, 'truncated', { __proto__: null, value: true });
+    return value;
+  });
+};
+const verbs = keys(REQUESTS);
+const api = adapter => {
+  if (typeof adapter !== 'string') throw new TypeError('`ctx.api` takes the name of an adapter');
+  const made = {};
+  for (let i = 0; i < verbs.length; i++) put(made, verbs[i], (path, options) => request(adapter, verbs[i], path, options));
+  return freeze(made);
 };
 
 const ofCache = (name, question, read) => {
   if (open.size >= MAX_PENDING) throw new RangeError('too many uses of `ctx.cache` at a time');
   if (typeof question[0] !== 'string') throw new TypeError('`ctx.cache` takes a key that is a text');
-  const stack = where();
   question[0] = wellFormed(question[0]);
-  return watch(new Promise((resolve, reject) => ask(ASK.cache, question, new Uint8Array(), Error, name, stack, found => resolve(read(found)), reject)), name, stack);
+  return asked(ASK.cache, question, new Uint8Array(), name, read);
 };
 const cache = {
   get: key => ofCache('`ctx.cache.get(…)`', bare([key]), found => (found.length === 0 ? undefined : withBigs(found[0], found[1]))),
@@ -1021,7 +1105,7 @@ const progress = (done, total, message) => {
 const signal = signalOfCall(() => !!say(SAY.aborted, null));
 for (const name of keys(contextLog)) freeze(contextLog[name]);
 for (const name of keys(cache)) freeze(cache[name]);
-const contextFunctions = { log: freeze(contextLog), progress: freeze(progress), db: freeze(db), cache: freeze(cache), signal: freeze(signal) };
+const contextFunctions = { log: freeze(contextLog), progress: freeze(progress), db: freeze(db), api: freeze(api), cache: freeze(cache), signal: freeze(signal) };
 const contextNames = keys(contextFunctions);
 
 const frozen = value => {
@@ -1290,7 +1374,7 @@ return {
     const question = closeQuestion(id);
     if (question === undefined) return;
     if (isAnswer) question.ok(value, bytes);
-    else question.failed(value.message, value.code, value.cause);
+    else question.failed(value.message, value.code, value.cause, withBigs(member(value, 'answer'), member(value, 'bigs')));
   },
   poll(isBusy) {
     if (!message) {

@@ -39,6 +39,8 @@ pub struct Host {
     pub progress: RefCell<Vec<Progress>>,
     pub requests: RefCell<Vec<HttpRequest>>,
     pub queries: RefCell<Vec<(String, String, Vec<Value>)>>,
+    /// What `ctx.api` sent: the adapter, the document and its values.
+    pub api_requests: RefCell<Vec<(String, String, Vec<Value>)>>,
     pub rows: RefCell<Rows>,
     pub asked: RefCell<Vec<Json>>,
     /// What `requireInput` is answered with.
@@ -90,6 +92,21 @@ impl ScriptHost for Host {
             match adapter {
                 "db" => Ok(rows),
                 other => Err(Error::new(ErrorKind::Configuration, format!("the adapter `{other}` does not exist"))),
+            }
+        })
+    }
+
+    fn request<'a>(&'a self, adapter: &'a str, document: &'a str, values: Vec<Value>) -> LocalFuture<'a, Result<Rows>> {
+        self.api_requests.borrow_mut().push((adapter.into(), document.into(), values));
+        let rows = self.rows.borrow().clone();
+        Box::pin(async move {
+            yield_once().await;
+            match adapter {
+                "shop" => Ok(rows),
+                _ => {
+                    let error = Error::new(ErrorKind::Constraint, "the API answered 409 (Conflict)").with_source("secret");
+                    Err(error.with_answer(409, serde_json::json!({"reason": "locked", "id": 9_007_199_254_740_993_i64})))
+                }
             }
         })
     }

@@ -26,8 +26,8 @@ use crate::pipeline::{
     stages::signal::{Interruption, Signal},
 };
 use crate::{
-    ErrorKind, Json, Result,
-    app::{Access, Adapter, App, Execute, ScriptRef, SearchIndex, Tool},
+    Error, ErrorKind, Json, Result,
+    app::{Access, Adapter, App, Execute, ScriptRef, SearchIndex, Statement, Tool},
     expression::{Expression, Roots},
     fault::{Change, Fault, Stage},
     headers::Headers,
@@ -158,15 +158,23 @@ pub(in crate::pipeline) struct Question<'q> {
     deployment: &'q Deployment,
     signal: &'q Signal<'q>,
     adapter: &'q Adapter,
+    request: Option<&'q Statement>,
     is_answered: bool,
 }
 
-impl Question<'_> {
+impl<'q> Question<'q> {
+    /// The same with the tool's own request, where it is one of HTTP.
+    pub(in crate::pipeline) fn of_request(mut self, request: Option<&'q Statement>) -> Self {
+        self.request = request;
+        self
+    }
+
     /// Notes the answer. A secret that may be the reason of a failure is read again.
     pub(in crate::pipeline) fn answered<T>(mut self, answer: &Result<T>) {
         self.is_answered = true;
-        let error = answer.as_ref().err().map(|error| error.kind);
-        self.report.tell(CallEvent::ConnectorAnswered { adapter: self.adapter, error });
+        let failure = answer.as_ref().err();
+        let error = failure.map(|error| error.kind);
+        self.tell(error, failure.and_then(Error::status));
         if matches!(error, Some(ErrorKind::Denied | ErrorKind::Configuration | ErrorKind::Unavailable)) {
             self.deployment.doubt();
         }
@@ -180,15 +188,28 @@ impl Drop for Question<'_> {
                 Err(Interruption::TimedOut(_)) => ErrorKind::TimedOut,
                 Ok(()) | Err(Interruption::Cancelled) => ErrorKind::Cancelled,
             };
-            self.report.tell(CallEvent::ConnectorAnswered { adapter: self.adapter, error: Some(error) });
+            self.tell(Some(error), None);
         }
+    }
+}
+
+impl Question<'_> {
+    fn tell(&self, error: Option<ErrorKind>, status: Option<u16>) {
+        self.report.tell(CallEvent::ConnectorAnswered { adapter: self.adapter, error, request: self.request, status });
     }
 }
 
 impl<'a> Run<'a> {
     /// An adapter is asked something.
     pub(in crate::pipeline) fn asks<'q>(&'q self, adapter: &'q Adapter) -> Question<'q> {
-        Question { report: self.report, deployment: &self.pipeline.deployment, signal: &self.signal, adapter, is_answered: false }
+        Question {
+            report: self.report,
+            deployment: &self.pipeline.deployment,
+            signal: &self.signal,
+            adapter,
+            request: None,
+            is_answered: false,
+        }
     }
 
     /// Whether a condition holds. One that needs more steps than are `left` does not, and a line of

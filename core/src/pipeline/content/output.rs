@@ -17,6 +17,14 @@ pub(in crate::pipeline) enum ToolOutput {
 }
 
 impl ToolOutput {
+    /// What a connector gave; a document is a value like any other.
+    pub(in crate::pipeline) fn of_rows(mut rows: Rows) -> Self {
+        match rows.document.take() {
+            Some(document) => Self::Value(document),
+            None => Self::Rows(rows),
+        }
+    }
+
     /// As a result with blocks: the data is the first one.
     pub(in crate::pipeline) fn into_content(self) -> Box<AuthoredContent> {
         let data = match self {

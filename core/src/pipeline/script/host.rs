@@ -1,14 +1,14 @@
 //! What a script may ask of the outside, limits held.
 
-use alloc::{boxed::Box, format, vec::Vec};
+use alloc::{boxed::Box, format, string::String, vec::Vec};
 
-use super::{cache, fetch_url::FetchUrl};
-use alloc::string::String;
+use super::cache;
 
 use crate::{
     Error, ErrorKind, Json, Result,
-    app::Access,
+    app::{Access, Adapter},
     fault::Change,
+    fetch_url::FetchUrl,
     headers::Headers,
     pipeline::{
         call::report::Subject,
@@ -46,6 +46,15 @@ const TRAVELLING_HEADERS: [&str; 8] =
     ["accept", "accept-encoding", "accept-language", "content-encoding", "content-language", "content-type", "range", "user-agent"];
 /// The target of what scripts log.
 const LOG_TARGET: &str = "millrace::script";
+
+/// What a script asks an adapter for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// `ctx.db`
+    Statement,
+    /// `ctx.api`
+    Request,
+}
 
 /// The host of one script call.
 pub(super) struct Host<'a> {
@@ -104,6 +113,65 @@ impl<'a> Host<'a> {
         Err(Error::new(ErrorKind::Protocol, message))
     }
 
+    async fn ask(&self, name: &str, asked: Asked, text: &str, params: Vec<Value>) -> Result<Rows> {
+        let pipeline = self.run.pipeline;
+        let (index, adapter) = self.adapter(name, asked)?;
+        let database = database::of(self.run, adapter).inspect_err(|error| self.note(error))?;
+        let (adapter, connector) = pipeline.connections.open(index, database)?;
+        tenant::admit_script(self.run, adapter, text, &params).inspect_err(|error| self.note(error))?;
+        let session = session::of(self.run, adapter).inspect_err(|error| self.note(error))?;
+        let command = Command::Statement { text, values: &params };
+        let deadline_ms = self.run.signal.deadline_within(adapter.timeout_ms);
+        let reads = asked == Asked::Request && request_reads(text);
+        let query = Query {
+            session: &session,
+            // Nobody looked at the statement; only a read-only connection makes sure that it
+            // reads.
+            access: if adapter.read_only || reads { Access::Read } else { Access::Write },
+            caller: Some(self.run.signal.cancel()),
+            ..Query::reading(command, deadline_ms, adapter.max_rows as usize, MAX_CELL_BYTES)
+        };
+        let question = self.run.asks(adapter);
+        let may_write = !adapter.read_only
+            && match asked {
+                Asked::Statement => may_change(text),
+                Asked::Request => !reads,
+            };
+        if may_write {
+            self.run.write_sent();
+            self.run.sync.script_writes(index);
+        }
+        let answer = connector.query(query).await.inspect_err(|error| self.note(error));
+        if may_write && !self.run.write_answered(&answer) && answer.is_err() {
+            self.run.sync.script_wrote_nothing(index);
+        }
+        question.answered(&answer);
+        let has_changed = |rows: &Rows| match asked {
+            Asked::Statement => !adapter.read_only && took_effect(text, rows, connector.counts_changes()),
+            Asked::Request => may_write,
+        };
+        if answer.as_ref().is_ok_and(has_changed) {
+            self.run.change.set(Change::Some);
+        }
+        answer
+    }
+
+    /// The adapter of a name, and its place.
+    fn adapter(&self, name: &str, asked: Asked) -> Result<(usize, &Adapter)> {
+        let mut adapters = self.run.pipeline.app.adapters.iter().enumerate();
+        let message = match (adapters.find(|(_, adapter)| adapter.name == name), asked) {
+            (None, _) => format!("the app has no adapter `{name}`"),
+            (Some((_, adapter)), Asked::Statement) if adapter.is_api() => {
+                format!("the adapter `{name}` is an API, which takes requests: ask it by `ctx.api`")
+            }
+            (Some((_, adapter)), Asked::Request) if !adapter.is_api() => {
+                format!("the adapter `{name}` is a database, which takes statements: ask it by `ctx.db`")
+            }
+            (Some(found), _) => return Ok(found),
+        };
+        Err(Error::new(ErrorKind::Configuration, message))
+    }
+
     /// A script gets the message of an error; the upstream's own words are for the log.
     fn note(&self, error: &Error) {
         self.run.secrets().say(&error.message);
@@ -137,44 +205,11 @@ impl ScriptHost for Host<'_> {
     }
 
     fn query<'a>(&'a self, adapter: &'a str, text: &'a str, params: Vec<Value>) -> LocalFuture<'a, Result<Rows>> {
-        Box::pin(async move {
-            let pipeline = self.run.pipeline;
-            let Some(index) = pipeline.app.adapters.iter().position(|candidate| candidate.name == adapter) else {
-                return Err(Error::new(ErrorKind::Configuration, format!("the app has no adapter `{adapter}`")));
-            };
-            let database = match pipeline.app.adapters.get(index) {
-                Some(adapter) => database::of(self.run, adapter).inspect_err(|error| self.note(error))?,
-                None => None,
-            };
-            let (adapter, connector) = pipeline.connections.open(index, database)?;
-            tenant::admit_script(self.run, adapter, text, &params).inspect_err(|error| self.note(error))?;
-            let session = session::of(self.run, adapter).inspect_err(|error| self.note(error))?;
-            let command = Command::Statement { text, values: &params };
-            let deadline_ms = self.run.signal.deadline_within(adapter.timeout_ms);
-            let query = Query {
-                session: &session,
-                // Nobody looked at the statement; only a read-only connection makes sure that it
-                // reads.
-                access: if adapter.read_only { Access::Read } else { Access::Write },
-                caller: Some(self.run.signal.cancel()),
-                ..Query::reading(command, deadline_ms, adapter.max_rows as usize, MAX_CELL_BYTES)
-            };
-            let question = self.run.asks(adapter);
-            let may_write = !adapter.read_only && may_change(text);
-            if may_write {
-                self.run.write_sent();
-                self.run.sync.script_writes(index);
-            }
-            let answer = connector.query(query).await.inspect_err(|error| self.note(error));
-            if may_write && !self.run.write_answered(&answer) && answer.is_err() {
-                self.run.sync.script_wrote_nothing(index);
-            }
-            question.answered(&answer);
-            if !adapter.read_only && answer.as_ref().is_ok_and(|rows| took_effect(text, rows, connector.counts_changes())) {
-                self.run.change.set(Change::Some);
-            }
-            answer
-        })
+        Box::pin(self.ask(adapter, Asked::Statement, text, params))
+    }
+
+    fn request<'a>(&'a self, adapter: &'a str, document: &'a str, values: Vec<Value>) -> LocalFuture<'a, Result<Rows>> {
+        Box::pin(self.ask(adapter, Asked::Request, document, values))
     }
 
     fn cache_get<'a>(&'a self, key: &'a str) -> LocalFuture<'a, Result<Option<Json>>> {
@@ -239,6 +274,14 @@ impl ScriptHost for Host<'_> {
     }
 }
 
+/// Whether a script's request only reads, as the driver judges it, too: by its method, or since it
+/// says so of a `POST`. What is not understood is not sent, and does not count as a read.
+fn request_reads(document: &str) -> bool {
+    let Ok(request) = serde_json::from_str::<Json>(document) else { return false };
+    let method = request.get("method").and_then(Json::as_str).unwrap_or_default();
+    SAFE_METHODS.contains(&method) || method == "POST" && request.get("reads").and_then(Json::as_bool) == Some(true)
+}
+
 const fn is_redirect(response: &HttpResponse) -> bool {
     matches!(response.status, 301 | 302 | 303 | 307 | 308)
 }
@@ -270,6 +313,23 @@ mod tests {
     use alloc::vec;
 
     use super::*;
+
+    #[test]
+    fn a_request_reads_by_its_method_or_by_what_it_says() {
+        for (document, reads) in [
+            (r#"{"method":"GET","path":["/a"]}"#, true),
+            (r#"{"method":"HEAD","path":["/a"]}"#, true),
+            (r#"{"method":"POST","path":["/a"],"reads":true}"#, true),
+            (r#"{"method":"POST","path":["/a"],"reads":"$1"}"#, false),
+            (r#"{"method":"POST","path":["/a"]}"#, false),
+            (r#"{"method":"DELETE","path":["/a"],"reads":true}"#, false),
+            (r#"{"path":["/a"]}"#, false),
+            ("GET /a", false),
+            ("", false),
+        ] {
+            assert_eq!(request_reads(document), reads, "{document}");
+        }
+    }
 
     #[test]
     fn redirects_change_method_body_and_headers() {

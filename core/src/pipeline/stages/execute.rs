@@ -18,10 +18,13 @@
 //! | `Protocol` | `DATABASE_ERROR` | no |
 //! | `Cancelled` | `CANCELLED` | no |
 //!
+//! Of an API, codes begin with `API_` in place of `DATABASE_`, and a `Constraint` with status 404
+//! or 410 is `NOT_FOUND`.
+//!
 //! The error's message goes to the caller, its source only under `errors.expose: full`, and to the
 //! log.
 
-use alloc::{format, string::String, vec::Vec};
+use alloc::{boxed::Box, format, string::String, vec::Vec};
 
 use crate::pipeline::{
     call::call_end::CallEnd,
@@ -31,6 +34,7 @@ use crate::pipeline::{
     isolate::connections::MAX_CELL_BYTES,
     isolate::database,
     once, session,
+    stages::map_output::fault_of_answer,
     stages::signal::cancelled,
     tenant,
 };
@@ -73,7 +77,7 @@ pub(in crate::pipeline) async fn execute(run: &Run<'_>, inputs: &mut Json) -> Re
         // A string is sent as it is.
         Work::Search(index) => Ok(ToolOutput::Value(search::search(run, index, inputs).await.into())),
         Work::Database { adapter, place, execute } => {
-            query(run, adapter, place, execute, inputs).await.map(ToolOutput::Rows).map_err(CallEnd::from)
+            query(run, adapter, place, execute, inputs).await.map(ToolOutput::of_rows).map_err(CallEnd::from)
         }
     }
 }
@@ -103,14 +107,14 @@ async fn query(run: &Run<'_>, adapter: &Adapter, place: usize, execute: &Execute
     };
     let entry = match run.signal.race(lookup).await.map_err(|why| run.interrupted(why, Stage::Execute, false))? {
         Some((_, Some(rows))) => {
-            run.truncated.set(rows.truncated.then_some(rows.rows.len()));
+            run.truncated.set(rows.truncated.then(|| rows.count()));
             return Ok(rows);
         }
         Some((entry, None)) => Some(entry),
         None => None,
     };
-    let rows = ask(run, place, access, asked).await?;
-    run.truncated.set(rows.truncated.then_some(rows.rows.len()));
+    let rows = ask(run, place, access, inputs, asked).await?;
+    run.truncated.set(rows.truncated.then(|| rows.count()));
     if let Some(entry) = entry {
         entry.store(run, &rows);
     }
@@ -123,9 +127,9 @@ fn placed<'a>(run: &Run<'_>, adapter: &'a Adapter) -> Result<(Vec<SessionSetting
     Ok((session, database::of(run, adapter)?))
 }
 
-async fn ask(run: &Run<'_>, place: usize, access: Access, asked: Asked<'_>) -> FaultResult<Rows> {
+async fn ask(run: &Run<'_>, place: usize, access: Access, inputs: &Json, asked: Asked<'_>) -> FaultResult<Rows> {
     let Asked { statement, session, database } = asked;
-    let fault = |error| fault_of(run, access, error);
+    let fault = |error| failure_of(run, access, inputs, error);
     let (adapter, connector) = run.pipeline.connections.open(place, database).map_err(fault)?;
     if tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
         let Subject { tool, request_id, .. } = run.subject();
@@ -139,7 +143,7 @@ async fn ask(run: &Run<'_>, place: usize, access: Access, asked: Asked<'_>) -> F
         caller: Some(run.signal.cancel()),
         ..Query::reading(statement.command(), deadline_ms, adapter.max_rows as usize, MAX_CELL_BYTES)
     };
-    let question = run.asks(adapter);
+    let question = run.asks(adapter).of_request(run.tool.execute.request());
     let writes = access == Access::Write;
     if writes {
         run.write_sent();
@@ -170,8 +174,23 @@ fn answered<T>(run: &Run<'_>, question: Question<'_>, writes: bool, answer: Resu
     answer
 }
 
+/// The fault of a failed request of HTTP is that of the first rule of `errors.on` that holds of its
+/// answer; of anything else, that of the error.
+fn failure_of(run: &Run<'_>, access: Access, inputs: &Json, error: Error) -> Box<Fault> {
+    let ruled = error.answer.as_deref().map(|answer| fault_of_answer(run, inputs, answer)).transpose();
+    match ruled.map(Option::flatten) {
+        Ok(Some(fault)) => Box::new(Fault { log: error.source, ..fault }),
+        Ok(None) => Box::new(fault_of(run, access, error)),
+        Err(fault) => fault,
+    }
+}
+
 fn fault_of(run: &Run<'_>, access: Access, error: Error) -> Fault {
-    let Error { kind, message, source } = error;
+    let status = error.status();
+    let Error { kind, message, source, answer: _ } = error;
+    let is_api = run.tool.execute.asks_api();
+    // What does not answer is a database, or an API.
+    let of = |database, api| if is_api { api } else { database };
     let message = match &source {
         Some(source) if run.tool.errors.expose => {
             format!("{}: {}", sentence(&message).trim_end_matches('.'), run.secrets().for_caller(source))
@@ -183,6 +202,9 @@ fn fault_of(run: &Run<'_>, access: Access, error: Error) -> Fault {
         ErrorKind::Cancelled => return cancelled(Stage::Execute),
         ErrorKind::Configuration => fault("CONFIGURATION").by_operator(),
         ErrorKind::Syntax => fault("QUERY_INVALID").suggesting("This is a defect of the tool: calling it again does not help.").by_author(),
+        ErrorKind::Constraint if matches!(status, Some(404 | 410)) => {
+            fault("NOT_FOUND").suggesting("Change the inputs: what they name does not exist.")
+        }
         ErrorKind::Constraint => fault("CONSTRAINT").suggesting("Calling the tool again with the same inputs does not help."),
         ErrorKind::Data => fault(DATA_INVALID).suggesting("Change the inputs: calling the tool again with the same ones does not help."),
         ErrorKind::Expectation => {
@@ -192,11 +214,13 @@ fn fault_of(run: &Run<'_>, access: Access, error: Error) -> Fault {
         // A statement that writes may have done so before its time was over.
         ErrorKind::TimedOut if access == Access::Write => fault("TIMEOUT").suggesting(run.after_unknown()).later(),
         ErrorKind::TimedOut => fault("TIMEOUT").later(),
-        ErrorKind::Unavailable if run.once.is_some() => fault("DATABASE_UNAVAILABLE").suggesting(SAFE_TO_REPEAT).later(),
-        ErrorKind::Unavailable => fault("DATABASE_UNAVAILABLE").later(),
-        ErrorKind::Busy => fault("DATABASE_BUSY").later(),
+        ErrorKind::Unavailable if run.once.is_some() => {
+            fault(of("DATABASE_UNAVAILABLE", "API_UNAVAILABLE")).suggesting(SAFE_TO_REPEAT).later()
+        }
+        ErrorKind::Unavailable => fault(of("DATABASE_UNAVAILABLE", "API_UNAVAILABLE")).later(),
+        ErrorKind::Busy => fault(of("DATABASE_BUSY", "API_BUSY")).later(),
         ErrorKind::TooLarge => fault("RESULT_TOO_LARGE").suggesting("Ask for less: the same call gives the same result."),
-        ErrorKind::Protocol => fault("DATABASE_ERROR").by_operator(),
+        ErrorKind::Protocol => fault(of("DATABASE_ERROR", "API_ERROR")).by_operator(),
     };
     fault.log = source;
     fault

@@ -1,7 +1,8 @@
 //! Stage 10, *map output*: `mappers.output` gets `{results, tool}`; the value that it returns
 //! replaces the result. Of a result that the handler built with `response()` it gets and replaces
 //! the data; the blocks stay, unless it builds a result itself. Then the tool's `errors.on` rules
-//! look at the result: the first that holds makes it a failure.
+//! look at the result: the first that holds makes it a failure. Those that look at `answer` are for
+//! requests of HTTP that failed.
 
 use alloc::{boxed::Box, string::String};
 use core::cell::Cell;
@@ -20,9 +21,12 @@ use crate::pipeline::{
 use crate::{
     Json,
     app::ErrorRule,
-    expression::MOST_STEPS,
+    expression::{MOST_STEPS, Roots, Step},
     fault::{Fault, FaultResult, Stage},
 };
+
+/// What a rule calls the answer to a request of HTTP that failed.
+const ANSWER: &str = "answer";
 
 /// The result, mapped; the stage applies to tools with an output mapper or rules.
 ///
@@ -75,17 +79,47 @@ pub(in crate::pipeline) async fn map_output(run: &Run<'_>, inputs: &Json, outcom
 fn refuse(run: &Run<'_>, inputs: &Json, results: &Json) -> FaultResult<()> {
     let scope = run.scope(inputs);
     let roots = scope.roots(Some(results));
-    let holds = |rule: &&ErrorRule| run.holds(&rule.when, &roots, &Cell::new(MOST_STEPS), "errors.on", Some(&rule.code));
-    let Some(rule) = run.tool.errors.on.iter().find(holds) else { return Ok(()) };
+    let Some(rule) = rule_for(run, &roots, false) else { return Ok(()) };
     // What the presenter leaves out or redacts is in no message, either.
     let message = match run.tool.returns {
         Some(_) => scope.render(&rule.message, &for_everybody(run, results), Stage::MapOutput)?,
         None => scope.render(&rule.message, results, Stage::MapOutput)?,
     };
-    let mut fault = Fault::new(Stage::MapOutput, &rule.code, run.secrets().for_caller(&message));
+    Err(fault(run, Stage::MapOutput, rule, &message).into())
+}
+
+/// The fault of the first rule of `errors.on` that holds of what an API answered to a request that
+/// failed; `None` where no rule does.
+///
+/// # Errors
+/// `CONFIGURATION` for a variable of the rule's message that is not set.
+pub(in crate::pipeline) fn fault_of_answer(run: &Run<'_>, inputs: &Json, answer: &Json) -> FaultResult<Option<Fault>> {
+    let scope = run.scope(inputs);
+    let mut roots = scope.roots(None);
+    roots.push((ANSWER, answer));
+    let Some(rule) = rule_for(run, &roots, true) else { return Ok(None) };
+    let message = scope.render(&rule.message, &Json::Null, Stage::Execute)?;
+    Ok(Some(fault(run, Stage::Execute, rule, &message)))
+}
+
+/// The first rule that holds, of those that look at an answer or of the others: a rule on results
+/// says nothing of a request that failed.
+fn rule_for<'r>(run: &Run<'r>, roots: &Roots<'_>, of_answer: bool) -> Option<&'r ErrorRule> {
+    let holds = |rule: &&ErrorRule| run.holds(&rule.when, roots, &Cell::new(MOST_STEPS), "errors.on", Some(&rule.code));
+    run.tool.errors.on.iter().filter(|rule| looks_at_answer(rule) == of_answer).find(holds)
+}
+
+fn looks_at_answer(rule: &ErrorRule) -> bool {
+    let mut found = false;
+    rule.when.paths(&mut |steps| found |= matches!(steps.first(), Some(Step::Member(root)) if root == ANSWER));
+    found
+}
+
+fn fault(run: &Run<'_>, stage: Stage, rule: &ErrorRule, message: &str) -> Fault {
+    let mut fault = Fault::new(stage, &rule.code, run.secrets().for_caller(message));
     fault.suggestion.clone_from(&rule.suggestion);
     fault.available_actions.clone_from(&rule.actions);
-    Err(fault.into())
+    fault
 }
 
 fn json(outcome: ToolOutput) -> FaultResult<Json> {

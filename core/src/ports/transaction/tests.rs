@@ -11,7 +11,7 @@ fn earlier(column: &str) -> StepValue {
 }
 
 fn result(columns: &[&str], rows: Vec<Vec<Value>>, affected: u64) -> Rows {
-    Rows { columns: columns.iter().map(|name| String::from(*name)).collect(), rows, affected, truncated: false }
+    Rows { columns: columns.iter().map(|name| String::from(*name)).collect(), rows, affected, ..Rows::default() }
 }
 
 #[test]

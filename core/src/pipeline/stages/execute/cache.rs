@@ -154,10 +154,14 @@ impl Entry {
         }
     }
 
-    /// Keeps rows, after the response where the host can.
+    /// Keeps rows, after the response where the host can, and no longer than whoever gave them
+    /// allows.
     pub(super) fn store(self, run: &Run<'_>, rows: &Rows) {
-        if let Some(bytes) = rows.to_kept() {
-            self.store_bytes(run, bytes);
+        let ttl_s = rows.keep_s.map_or(self.ttl_s, |most_s| most_s.min(self.ttl_s));
+        if ttl_s > 0
+            && let Some(bytes) = rows.to_kept()
+        {
+            Self { ttl_s, ..self }.store_bytes(run, bytes);
         }
     }
 

@@ -77,6 +77,7 @@ mod tests {
             rows: vec![vec![Value::Null]; rows],
             affected,
             truncated: false,
+            ..Rows::default()
         };
         let table = [
             ("UPDATE t SET a = 1", 1, 0, true),

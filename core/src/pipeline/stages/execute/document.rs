@@ -6,6 +6,9 @@
 //!
 //! In a request for PostgREST a value is text of the URL or a part of the body, and has no NUL
 //! character, at which PostgreSQL would end it.
+//!
+//! In a request of HTTP a value is what its place takes, which the driver encodes. A member of the
+//! body without a value is left out.
 
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 
@@ -27,8 +30,13 @@ const SHOWN: usize = 40;
 /// The wrapper of an `ObjectId`, in [Extended
 /// JSON](https://www.mongodb.com/docs/manual/reference/mongodb-extended-json/).
 const OBJECT_ID: &str = "$oid";
-/// What no value of a request can have.
+/// What no value of a request for PostgREST can have.
 const NUL: &str = "It has a NUL character, which PostgreSQL does not take.";
+/// What a header field cannot have.
+const NOT_OF_HEADERS: &str =
+    "It has a character that a header field does not take: visible characters of ASCII, spaces and tabs are taken.";
+/// What a segment of a path cannot be.
+const NO_SEGMENT: &str = "It is one part of a path: it cannot be empty, nor have `.` or `..` between slashes.";
 
 /// Fills in a document.
 ///
@@ -47,9 +55,15 @@ pub(super) fn render<'a>(run: &Run<'_>, scope: Scope<'_>, statement: &'a Stateme
             _ => return Err(inconsistent().into()),
         });
     }
-    let filling = Filling { scope, statement, params: &params };
+    let mut filling = Filling { scope, statement, params: &params, left_out: String::new() };
     let document = filling.members(&statement.document)?;
-    Ok(Rendered::Document { text: Cow::Borrowed(statement.text.as_deref().unwrap_or_default()), values: params, members: document })
+    let shown = statement.text.as_deref().unwrap_or_default();
+    // The cache tells a member that is left out from one that is null.
+    let text = match filling.left_out.as_str() {
+        "" => Cow::Borrowed(shown),
+        places => Cow::Owned(format!("{shown}\nwithout:{places}")),
+    };
+    Ok(Rendered::Document { text, values: params, members: document })
 }
 
 /// What of the inputs cannot be a leaf.
@@ -68,9 +82,8 @@ fn look(scope: Scope<'_>, statement: &Statement, key: &str, node: &DocumentNode,
             let part = statement.parts.get(*part as usize);
             if let Some(Part::Bind(Bind::Composed(pieces))) = part
                 && pieces.len() > 1
-                && leaf.is_of_request()
             {
-                return composed(scope, pieces, issues);
+                return composed(scope, pieces, *leaf, issues);
             }
             let Some((source, value)) = part.and_then(|part| whole(scope, part)) else { return };
             if source.root != Root::Inputs {
@@ -93,16 +106,26 @@ fn look(scope: Scope<'_>, statement: &Statement, key: &str, node: &DocumentNode,
     }
 }
 
-/// What of the inputs cannot be a piece of a text in a request.
-fn composed(scope: Scope<'_>, pieces: &[Piece], issues: &mut Vec<Issue>) {
+/// What of the inputs cannot be a piece of a text.
+fn composed(scope: Scope<'_>, pieces: &[Piece], leaf: Leaf, issues: &mut Vec<Issue>) {
     for piece in pieces {
         if let Piece::Source(source) = piece
             && source.root == Root::Inputs
             && let Some(Json::String(text)) = scope.find(source)
-            && text.contains('\0')
+            && let Some(why) = flaw_of_text(text, leaf)
+            && issues.iter().all(|issue| issue.field != source.path.join("."))
         {
-            issues.push(Issue { field: source.path.join("."), message: format!("Invalid value. {NUL}") });
+            issues.push(Issue { field: source.path.join("."), message: format!("Invalid value. {why}") });
         }
+    }
+}
+
+/// Why a text cannot be in its place of a request, or be a piece of what is there.
+fn flaw_of_text(text: &str, leaf: Leaf) -> Option<&'static str> {
+    match leaf {
+        Leaf::HeaderField if !text.bytes().all(|byte| matches!(byte, b'\t' | b' '..=b'~')) => Some(NOT_OF_HEADERS),
+        leaf if leaf.is_of_postgrest() && text.contains('\0') => Some(NUL),
+        _ => None,
     }
 }
 
@@ -133,12 +156,43 @@ fn flaw_of(value: &Json, leaf: Leaf) -> Option<String> {
         (Leaf::Rows, value) if !value.is_object() && !is_list(value, Json::is_object) => {
             return Some("It must be an object, or a list of objects.".into());
         }
-        (Leaf::Scalar, value) if !is_one(value) => return Some("It is an object or a list, which cannot stand here.".into()),
+        (Leaf::Scalar | Leaf::Segment | Leaf::SegmentPart | Leaf::HeaderField, value) if !is_one(value) => {
+            return Some("It is an object or a list, which cannot stand here.".into());
+        }
+        (Leaf::Field, value) if !is_one(value) && !is_list(value, is_one) => {
+            return Some("It has an object or a list, which cannot stand here.".into());
+        }
+        (Leaf::Segment, Json::String(text)) if text.is_empty() || steps(text).any(is_step) => return Some(NO_SEGMENT.into()),
+        // What is around it is the author's.
+        (Leaf::SegmentPart, Json::String(text)) if inner_steps(text).any(is_step) => return Some(NO_SEGMENT.into()),
+        (Leaf::Segment | Leaf::SegmentPart, Json::Null) => return Some("It is a part of a path, which needs a value.".into()),
+        (leaf, Json::String(text)) if let Some(why) = flaw_of_text(text, leaf) => return Some(why.into()),
         (Leaf::Scalars, Json::Array(elements)) if elements.iter().all(is_one) => {}
         (Leaf::Scalars, value) if !is_one(value) => return Some("It has an object or a list, which cannot stand here.".into()),
         _ => {}
     }
-    if leaf.is_of_request() { has_nul(value).then(|| NUL.into()) } else { wrong_part(value, leaf == Leaf::Stored) }
+    match leaf {
+        leaf if leaf.is_of_postgrest() => has_nul(value).then(|| NUL.into()),
+        // It is encoded, or written as JSON, as it is.
+        leaf if leaf.is_of_http() => None,
+        leaf => wrong_part(value, leaf == Leaf::Stored),
+    }
+}
+
+/// What stands between slashes: a server may decode their codes before it looks for routes.
+fn steps(text: &str) -> impl DoubleEndedIterator<Item = &str> {
+    text.split(['/', '\\'])
+}
+
+fn inner_steps(text: &str) -> impl Iterator<Item = &str> {
+    let mut parts = steps(text);
+    parts.next();
+    parts.next_back();
+    parts
+}
+
+fn is_step(part: &str) -> bool {
+    matches!(part, "." | "..")
 }
 
 /// Whether a NUL character is in a value, at whatever depth.
@@ -177,14 +231,36 @@ struct Filling<'a> {
     scope: Scope<'a>,
     statement: &'a Statement,
     params: &'a [Value],
+    /// The places of members that have no value, `<2>`.
+    left_out: String,
 }
 
 impl Filling<'_> {
-    fn members(&self, members: &[(String, DocumentNode)]) -> FaultResult<Vec<(String, Node)>> {
-        members.iter().map(|(key, node)| Ok((key.clone(), self.node(node)?))).collect()
+    fn members(&mut self, members: &[(String, DocumentNode)]) -> FaultResult<Vec<(String, Node)>> {
+        let mut filled = Vec::with_capacity(members.len());
+        for (key, node) in members {
+            if !self.is_left_out(node) {
+                filled.push((key.clone(), self.node(node)?));
+            }
+        }
+        Ok(filled)
     }
 
-    fn node(&self, node: &DocumentNode) -> FaultResult<Node> {
+    /// Whether a member of a JSON body has no value: null is one.
+    fn is_left_out(&mut self, node: &DocumentNode) -> bool {
+        let DocumentNode::Place { part, leaf: Leaf::Json } = node else { return false };
+        let source = match self.statement.parts.get(*part as usize) {
+            Some(Part::Bind(Bind::Value { source, .. }) | Part::BindEach { source, .. }) => source,
+            _ => return false,
+        };
+        let is_left_out = self.scope.find(source).is_none();
+        if is_left_out {
+            self.left_out.push_str(&format!(" <{}>", part.saturating_add(1)));
+        }
+        is_left_out
+    }
+
+    fn node(&mut self, node: &DocumentNode) -> FaultResult<Node> {
         Ok(match node {
             DocumentNode::Literal(literal) => Node::Value(typed(&literal.0, None)),
             DocumentNode::Members(members) => Node::Members(self.members(members)?),
@@ -249,6 +325,40 @@ mod tests {
             assert_eq!(flaw_of(&json!("a\0b"), leaf).as_deref(), Some(NUL), "{leaf:?}");
         }
         assert_eq!(flaw_of(&json!([{"a": {"b\0": 1}}]), Leaf::Rows).as_deref(), Some(NUL));
+    }
+
+    #[test]
+    fn a_value_fits_its_place_in_a_request_of_http() {
+        for text in ["", ".", "..", "../a", "a/..", "..\\a"] {
+            assert_eq!(flaw_of(&json!(text), Leaf::Segment).as_deref(), Some(NO_SEGMENT), "{text:?}");
+            assert_eq!(flaw_of(&json!(text), Leaf::SegmentPart), None, "{text:?}");
+        }
+        for leaf in [Leaf::Segment, Leaf::SegmentPart] {
+            assert_eq!(flaw_of(&json!("a/../b"), leaf).as_deref(), Some(NO_SEGMENT), "{leaf:?}");
+            assert_eq!(flaw_of(&json!("a/b..c/...d"), leaf), None, "{leaf:?}");
+        }
+        for (value, leaf) in [
+            (json!(null), Leaf::Segment),
+            (json!(null), Leaf::SegmentPart),
+            (json!([1]), Leaf::Segment),
+            (json!({}), Leaf::SegmentPart),
+            (json!([[1]]), Leaf::Field),
+            (json!({}), Leaf::Field),
+            (json!(["a"]), Leaf::HeaderField),
+            (json!("a\r\nX: 1"), Leaf::HeaderField),
+            (json!("ä"), Leaf::HeaderField),
+        ] {
+            assert!(flaw_of(&value, leaf).is_some(), "{value} {leaf:?}");
+        }
+        for (value, leaf) in [
+            (json!("a/%2e\0"), Leaf::Segment),
+            (json!(true), Leaf::Segment),
+            (json!(["a", null, 1.5]), Leaf::Field),
+            (json!("a \t~"), Leaf::HeaderField),
+            (json!({"$where": u64::MAX, "a.b": "\0"}), Leaf::Json),
+        ] {
+            assert_eq!(flaw_of(&value, leaf), None, "{value} {leaf:?}");
+        }
     }
 
     #[test]

@@ -1,5 +1,5 @@
 // Where a request came to and from is another thing on each host.
 export default (_, ctx) => {
-  const { signal, log, progress, db, cache, request: { path, peer, ...request }, ...rest } = ctx;
+  const { signal, log, progress, db, api, cache, request: { path, peer, ...request }, ...rest } = ctx;
   return { request, ...rest };
 };

@@ -52,7 +52,7 @@ impl FetchUrl {
     ///
     /// # Errors
     /// As [`parse`](Self::parse).
-    pub(super) fn join(&self, location: &str) -> Result<Self> {
+    pub fn join(&self, location: &str) -> Result<Self> {
         let scheme = self.scheme.as_str();
         let authority = self.authority();
         // A scheme ends at the first colon, where no slash, question mark or hash comes before it.
@@ -89,15 +89,21 @@ impl FetchUrl {
         self.host == host
     }
 
-    pub(super) fn same_origin(&self, other: &Self) -> bool {
+    /// Whether scheme, host and port are the same.
+    #[must_use]
+    pub fn same_origin(&self, other: &Self) -> bool {
         (self.scheme, &self.host, self.port) == (other.scheme, &other.host, other.port)
     }
 
-    pub(super) fn is_https(&self) -> bool {
+    /// Whether it is encrypted.
+    #[must_use]
+    pub fn is_https(&self) -> bool {
         self.scheme == Scheme::Https
     }
 
-    pub(super) fn host(&self) -> &str {
+    /// The host, in lower case.
+    #[must_use]
+    pub fn host(&self) -> &str {
         &self.host
     }
 
@@ -107,7 +113,15 @@ impl FetchUrl {
         if self.port == self.scheme.port() { self.host.clone() } else { format!("{}:{}", self.host, self.port) }
     }
 
-    pub(super) fn to_url(&self) -> String {
+    /// The path and the query; begins with a slash.
+    #[must_use]
+    pub fn target(&self) -> &str {
+        &self.target
+    }
+
+    /// The whole of it.
+    #[must_use]
+    pub fn to_url(&self) -> String {
         format!("{}://{}{}", self.scheme.as_str(), self.authority(), self.target)
     }
 }
