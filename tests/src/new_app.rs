@@ -118,12 +118,22 @@ impl NewApp {
     /// Where a command fails, or a block is of a kind that is not known.
     #[must_use]
     pub fn follow_agents(&self) -> usize {
-        let page = self.read("AGENTS.md");
-        let blocks = blocks(&page);
-        let count = blocks.len();
+        let count = self.write_agents();
+        for (_, body) in blocks(&self.read("AGENTS.md")).iter().filter(|(kind, _)| kind == "sh") {
+            let _ = self.runs(body);
+        }
+        count
+    }
+
+    /// Writes the files of `AGENTS.md`. Gives how many blocks it has, those of commands too.
+    ///
+    /// # Panics
+    /// Where a block is of a kind that is not known.
+    #[must_use]
+    pub fn write_agents(&self) -> usize {
+        let blocks = blocks(&self.read("AGENTS.md"));
         // What a block of commands uses is written in blocks around it.
-        let (files, commands): (Vec<_>, Vec<_>) = blocks.into_iter().partition(|(kind, _)| kind != "sh");
-        for (kind, body) in files {
+        for (kind, body) in blocks.iter().filter(|(kind, _)| kind != "sh") {
             assert!(["yaml", "ts"].contains(&kind.as_str()), "AGENTS.md has a block of kind `{kind}`");
             let (first, rest) = body.split_once('\n').unwrap_or_else(|| panic!("{body}"));
             let file = self.path().join(first.trim_start_matches(['#', '/', ' ']));
@@ -131,9 +141,6 @@ impl NewApp {
                 .and_then(|()| fs::write(file, rest))
                 .unwrap_or_else(|error| panic!("{error}"));
         }
-        for (_, body) in commands {
-            let _ = self.runs(&body);
-        }
-        count
+        blocks.len()
     }
 }

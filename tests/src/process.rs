@@ -70,6 +70,15 @@ impl Process {
         signal(self.child.id(), name);
     }
 
+    /// What it has said so far.
+    ///
+    /// # Panics
+    /// Where that cannot be read.
+    #[must_use]
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.folder.path().join("log")).unwrap_or_else(|error| panic!("{error}"))
+    }
+
     /// The time of processors that it took, in hundredths of a second.
     pub(crate) fn cpu_ticks(&self) -> usize {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_else(|error| panic!("{error}"));
@@ -92,8 +101,7 @@ impl Process {
         let started = Instant::now();
         while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
             let ended = self.child.try_wait().ok().flatten();
-            let log = || fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
-            assert!(ended.is_none() && started.elapsed() < PATIENCE, "a server does not come up ({ended:?}):\n{}", log());
+            assert!(ended.is_none() && started.elapsed() < PATIENCE, "a server does not come up ({ended:?}):\n{}", self.log());
             crate::wait::moment();
         }
     }

@@ -68,8 +68,8 @@ pub(crate) struct New {
     /// The folder to make; its last part is the app's name
     pub(crate) name: PathBuf,
     /// Write tools for the tables of this database: sqlite:FILE, or a postgres://, mysql:// or
-    /// libsql:// URL
-    #[arg(long, value_name = "DATABASE")]
+    /// libsql:// URL; or for the operations of the API that openapi:SPEC describes
+    #[arg(long, value_name = "DATABASE|openapi:SPEC")]
     pub(crate) from: Option<String>,
     /// The tables and views to write tools for, with commas between; may be repeated. Without it,
     /// the first 20, tables before views
@@ -79,7 +79,15 @@ pub(crate) struct New {
     /// commas between; may be repeated
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "from")]
     pub(crate) hide: Vec<String>,
-    /// Write tools that create and update rows, too; without it, the app only reads
+    /// The operations of the API, by operationId, by the tool's name, or as "GET /path", with
+    /// commas between; may be repeated. Without it and --tag, the first 20
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "from")]
+    pub(crate) only: Vec<String>,
+    /// The operations of the API with one of these tags, with commas between; may be repeated
+    #[arg(long = "tag", value_name = "TAGS", value_delimiter = ',', requires = "from")]
+    pub(crate) tags: Vec<String>,
+    /// Write tools that create and update rows, or send requests that write, too; without it, the
+    /// app only reads
     #[arg(long, requires = "from")]
     pub(crate) write: bool,
 }
@@ -95,6 +103,8 @@ pub(crate) struct Import {
 pub(crate) enum ImportSource {
     /// Make an app of a configuration of MCP Toolbox for Databases
     Toolbox(ImportToolbox),
+    /// Write tools for the operations of an API, as its OpenAPI specification describes them
+    Openapi(ImportOpenapi),
 }
 
 #[derive(Args)]
@@ -110,6 +120,39 @@ pub(crate) struct ImportToolbox {
 }
 
 #[derive(Args)]
+pub(crate) struct ImportOpenapi {
+    /// The specification: a file or a URL, OpenAPI 3.0 or 3.1 as JSON or YAML
+    pub(crate) spec: String,
+    /// The app's folder, which may be there already. Without it, the current folder where that is
+    /// an app, else a new one with the name of the file
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+    /// The operations, by operationId, by the name in the list, or as "GET /path", with commas
+    /// between; may be repeated
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
+    /// The operations with one of these tags, with commas between; may be repeated
+    #[arg(long = "tag", value_name = "TAGS", value_delimiter = ',')]
+    pub(crate) tags: Vec<String>,
+    /// Only operations that change nothing: GET and HEAD
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// All operations but those that are deprecated
+    #[arg(long, conflicts_with_all = ["only", "tags"])]
+    pub(crate) all: bool,
+    /// The adapter's name; without it, one of the title
+    #[arg(long, value_name = "NAME")]
+    pub(crate) adapter: Option<String>,
+    /// The number of one of the servers of the specification, or the URL of another; without it,
+    /// the first
+    #[arg(long, value_name = "NUMBER|URL")]
+    pub(crate) server: Option<String>,
+    /// The value of a variable in the server's URL; may be repeated
+    #[arg(long = "var", value_name = "NAME=VALUE")]
+    pub(crate) variables: Vec<String>,
+}
+
+#[derive(Args)]
 pub(crate) struct Check {
     /// The app's folder
     #[arg(default_value = ".")]
@@ -121,6 +164,11 @@ pub(crate) struct Check {
     /// Write what the statements return, as their databases describe it, to millrace.lock
     #[arg(long, requires = "connect")]
     pub(crate) lock: bool,
+    /// The OpenAPI specification of an adapter's API, a file or a URL: what the tools use must
+    /// still be in it, and no narrower. The adapter's name may be left out where the app has one
+    /// API; may be repeated
+    #[arg(long = "spec", value_name = "[ADAPTER=]SPEC")]
+    pub(crate) specs: Vec<String>,
     /// Where the app will run; without it, this machine. For a Worker, the app's configuration of
     /// wrangler is looked at, too
     #[arg(long, value_enum, conflicts_with = "connect")]

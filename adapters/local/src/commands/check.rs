@@ -6,7 +6,7 @@ use millrace_bundler::{
     AnswerSize, Diagnostic, LOCK_FILE, ListSize, Lock, Report, ScriptSize, Severity, Sizes, ToolStatement, sign_in_summary,
     statement::Dialect, tokens,
 };
-use millrace_catalogue::find;
+use millrace_catalogue::{HTTP, find};
 use millrace_core::{
     Endpoint, Error, ErrorKind, Json,
     app::{AUDIT_COLUMNS, App, Audit, AuditTable, MiddlewareAction},
@@ -95,9 +95,13 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
         }
         _ => (Vec::new(), None),
     };
-    good &= differences.is_empty();
+    let of_specs = match &report.app {
+        Some(app) if !has_errors => spec_differences(app, &report, arguments)?,
+        _ => Vec::new(),
+    };
+    good &= differences.is_empty() && of_specs.is_empty();
     let sign_in = report.app.as_ref().filter(|_| !has_errors).and_then(sign_in_summary);
-    let outcome = Outcome { arguments, report: &report, answers, differences, locked, sign_in };
+    let outcome = Outcome { arguments, report: &report, answers, differences, of_specs, locked, sign_in };
     if arguments.json {
         print_json(&outcome.json(good))?;
     } else {
@@ -127,6 +131,8 @@ struct Outcome<'a> {
     answers: ConnectReport,
     /// What a statement returns otherwise than the lock file says: the place, and a clause.
     differences: Vec<(String, String)>,
+    /// What a tool uses of an API otherwise than its specification says: the file, and a clause.
+    of_specs: Vec<(String, String)>,
     /// The number of tools in the lock file, where it was written.
     locked: Option<usize>,
     sign_in: Option<String>,
@@ -140,6 +146,7 @@ impl Outcome<'_> {
             "diagnostics": app::diagnostics_json(&self.report.diagnostics),
             "tenants": tenants.iter().map(|(place, problem)| json!({ "place": place, "error": problem })).collect::<Vec<_>>(),
             "lock": self.differences.iter().map(|(place, problem)| json!({ "place": place, "error": problem })).collect::<Vec<_>>(),
+            "specs": self.of_specs.iter().map(|(place, problem)| json!({ "place": place, "error": problem })).collect::<Vec<_>>(),
             "connections": connections.iter().map(connection).collect::<Vec<_>>(),
             "sign_in": self.sign_in,
             "sizes": self.report.sizes.as_ref().map(sizes),
@@ -179,6 +186,9 @@ impl Outcome<'_> {
         for (place, problem) in &self.differences {
             note(format_args!("{place}: {problem}"));
         }
+        for (place, problem) in &self.of_specs {
+            note(format_args!("{place}: {problem}"));
+        }
         if !self.differences.is_empty() {
             note(format_args!("If that is as it should be, write `{LOCK_FILE}` anew: `millrace check --connect --lock`."));
         }
@@ -210,8 +220,33 @@ impl Outcome<'_> {
         if !self.differences.is_empty() {
             said.push_str(&format!(", {} from `{LOCK_FILE}`", count(self.differences.len(), "difference")));
         }
+        if !self.of_specs.is_empty() {
+            said.push_str(&format!(", {} from a specification", count(self.of_specs.len(), "difference")));
+        }
         said
     }
+}
+
+/// What the specifications of `--spec` say otherwise than the tools that use their APIs.
+fn spec_differences(app: &App, report: &Report, arguments: &Check) -> CommandResult<Vec<(String, String)>> {
+    let mut found = Vec::new();
+    let apis: Vec<&str> =
+        app.adapters.iter().filter(|adapter| adapter.connector == HTTP.name).map(|adapter| adapter.name.as_str()).collect();
+    for given in &arguments.specs {
+        let named = given.split_once('=').filter(|(name, _)| apis.contains(name));
+        let (adapter, spec) = match (named, apis.as_slice()) {
+            (Some(named), _) => named,
+            (None, [only]) => (*only, given.as_str()),
+            (None, _) => {
+                let names = if apis.is_empty() { "none".to_owned() } else { format!("`{}`", apis.join("`, `")) };
+                return Err(CommandError::Usage(format!(
+                    "`--spec` needs to say of which adapter it is, `ADAPTER=SPEC`; adapters on `http`: {names}"
+                )));
+            }
+        };
+        found.extend(super::import::openapi::differences(&arguments.app, adapter, spec, report.tool_files.values())?);
+    }
+    Ok(found)
 }
 
 /// Writes what the statements return, where that is not what the file says; the number of tools in

@@ -1,15 +1,10 @@
-//! `millrace import`: a new app of what another server was configured with.
+//! `millrace import`: an app of what another server was configured with, or of an API.
 //!
 //! What the file says becomes the files that an author would write, who owns them from then on.
 //! What an app cannot have is left out and named: nobody gets a tool that does something else, or
 //! that more callers may call.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    io::Read as _,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, fs, io::Read as _, path::Path};
 
 use millrace_bundler::{Diagnostic, Severity, yaml_documents};
 use millrace_core::Json;
@@ -22,25 +17,24 @@ use crate::{
 };
 
 mod imported;
+pub(super) mod openapi;
 mod toolbox;
 
-use imported::{ImportedApp, Omission};
+use imported::{ImportedApp, MOST_ROUNDS, Omission, folder_for};
 
 /// The longest configuration, in bytes.
 const MAX_FILE: u64 = 4 << 20;
 
-/// The most rounds in which tools are removed that the bundler rejects.
-const MOST_ROUNDS: usize = 3;
-
 pub(super) fn run(arguments: &Import) -> CommandResult {
     match &arguments.source {
         ImportSource::Toolbox(arguments) => of_toolbox(arguments),
+        ImportSource::Openapi(arguments) => openapi::run(arguments),
     }
 }
 
 fn of_toolbox(arguments: &ImportToolbox) -> CommandResult {
     let documents = documents(&arguments.file)?;
-    let path = arguments.name.clone().unwrap_or_else(|| folder_for(&arguments.file));
+    let path = arguments.name.clone().unwrap_or_else(|| folder_for(&arguments.file, "toolbox"));
     let folder = AppFolder::new(&path)?;
     let imported = toolbox::convert(&documents, arguments.textual)
         .map_err(|why| CommandError::Wrong(format!("`{}` is not a configuration of MCP Toolbox: {why}", arguments.file.display())))?;
@@ -60,14 +54,6 @@ fn documents(file: &Path) -> CommandResult<Vec<Json>> {
         let line = |Diagnostic { file, line, column, message, .. }: Diagnostic| format!("{}:{line}:{column} {message}", file.display());
         CommandError::Wrong(found.into_iter().map(line).collect::<Vec<_>>().join("\n"))
     })
-}
-
-/// The name of an app that is made of a file: `Shop Tools.yaml` gives `shop-tools`.
-fn folder_for(file: &Path) -> PathBuf {
-    let stem = file.file_stem().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    let name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
-    let name = name.trim_start_matches(|c: char| !c.is_ascii_alphabetic()).trim_end_matches('-');
-    PathBuf::from(if name.is_empty() { "toolbox" } else { name })
 }
 
 fn write(folder: &AppFolder<'_>, mut imported: ImportedApp) -> CommandResult {

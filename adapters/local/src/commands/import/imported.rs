@@ -1,8 +1,14 @@
 //! What an import makes of a configuration, before anything is written.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use crate::commands::new::from::yaml;
+
+/// The most rounds in which tools are removed that the bundler rejects.
+pub(super) const MOST_ROUNDS: usize = 3;
 
 /// An app that is not written yet.
 #[derive(Default)]
@@ -56,4 +62,13 @@ impl Omission {
     pub(super) fn line(&self) -> String {
         format!("  {}: {}", self.what, self.why)
     }
+}
+
+/// The name of an app that is made of a file: `Shop Tools.yaml` gives `shop-tools`. `otherwise` is
+/// for a file whose name has no letters.
+pub(super) fn folder_for(file: &Path, otherwise: &str) -> PathBuf {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
+    let name = name.trim_start_matches(|c: char| !c.is_ascii_alphabetic()).trim_end_matches('-');
+    PathBuf::from(if name.is_empty() { otherwise } else { name })
 }

@@ -10,7 +10,7 @@ use millrace_native::isolate;
 
 use super::{
     folder::AppFolder,
-    project::{Example, Project},
+    project::{Example, Project, TableExample},
 };
 use crate::{
     cli::New,
@@ -49,6 +49,9 @@ struct Wish {
 /// was read.
 pub(super) fn write(folder: &AppFolder<'_>, database: &str, arguments: &New) -> CommandResult<Project> {
     let source = Source::parse(database, folder.path)?;
+    if !arguments.only.is_empty() || !arguments.tags.is_empty() {
+        return Err(CommandError::Usage("`--only` and `--tag` are for APIs; choose tables with `--tables`".to_owned()));
+    }
     let wish = Wish { tables: trimmed(&arguments.tables), hidden: trimmed(&arguments.hide) };
     let (connector, file, address) = (source.connector.name, source.file.clone(), source.address.clone());
     let Some(dialect) = source.connector.language.dialect() else {
@@ -218,11 +221,13 @@ fn project(first: &TableTools<'_>, adapter: &str, dialect: Dialect, file: Option
     let example = Example {
         call: format!("{}-list limit=3", first.name),
         adapter: adapter.to_owned(),
-        noun: first.noun(),
-        table: first.table_name(),
-        script_table: first.table_name().replace("{{ '{{' }}", "{{").replace('\\', "\\\\").replace('"', "\\\""),
-        column: first.a_text(),
-        parameter: dialect.parameter(1),
+        table: Some(TableExample {
+            noun: first.noun(),
+            name: first.table_name(),
+            script_name: first.table_name().replace("{{ '{{' }}", "{{").replace('\\', "\\\\").replace('"', "\\\""),
+            column: first.a_text(),
+            parameter: dialect.parameter(1),
+        }),
     };
     let rights = match write {
         true => "The app reads and writes it",

@@ -18,6 +18,9 @@ use crate::{
 
 const README: &str = include_str!("../../../template/README.md");
 const AGENTS: &str = include_str!("../../../template/AGENTS.md");
+/// The sections of `AGENTS.md` on tools, for an app on a database and for one on an API.
+const AGENTS_DATABASE: &str = include_str!("../../../template/agents-database.md");
+const AGENTS_API: &str = include_str!("../../../template/agents-api.md");
 const IGNORED: &str = include_str!("../../../template/gitignore");
 /// What stands for the package `millrace` in tests of handlers, where it is not installed, and what
 /// puts it in that place.
@@ -46,12 +49,18 @@ pub(super) struct Example {
     /// A call that succeeds: `find-notes q=tools`.
     pub(super) call: String,
     pub(super) adapter: String,
+    /// A table of the database; `None` where the adapter is an API.
+    pub(super) table: Option<TableExample>,
+}
+
+/// A table that the examples use.
+pub(super) struct TableExample {
     /// The rows of the table, in words: `the notes`.
     pub(super) noun: String,
-    /// A table, as a statement names it.
-    pub(super) table: String,
+    /// The table, as a statement names it.
+    pub(super) name: String,
     /// The same, within a string of a script.
-    pub(super) script_table: String,
+    pub(super) script_name: String,
     /// A text of the table, as a statement names it.
     pub(super) column: String,
     /// How the driver writes the first parameter.
@@ -139,15 +148,24 @@ impl Project {
 
     fn text(&self, template: &str, name: &str) -> String {
         let Self { example, seed: _, data, worker, lambda } = self;
+        let work = match &example.table {
+            Some(table) => filled(
+                AGENTS_DATABASE,
+                &[
+                    ("adapter", &example.adapter),
+                    ("noun", &table.noun),
+                    ("table", &table.name),
+                    ("script_table", &table.script_name),
+                    ("column", &table.column),
+                    ("parameter", &table.parameter),
+                ],
+            ),
+            None => filled(AGENTS_API, &[("adapter", &example.adapter)]),
+        };
         let parts = [
             ("name", name),
-            ("call", &example.call),
-            ("adapter", &example.adapter),
-            ("noun", &example.noun),
-            ("table", &example.table),
-            ("script_table", &example.script_table),
-            ("column", &example.column),
-            ("parameter", &example.parameter),
+            ("call", example.call.as_str()),
+            ("work\n", &work),
             ("data\n", data),
             ("worker\n", worker),
             ("lambda", lambda),

@@ -3,7 +3,7 @@
 use super::{
     folder::AppFolder,
     from::yaml::word,
-    project::{Example, Project, Seed},
+    project::{Example, Project, Seed, TableExample},
 };
 use crate::output::CommandResult;
 
@@ -30,11 +30,13 @@ pub(super) fn write(folder: &AppFolder<'_>) -> CommandResult<Project> {
         example: Example {
             call: "find-notes q=tools".to_owned(),
             adapter: "notes".to_owned(),
-            noun: "the notes".to_owned(),
-            table: "notes".to_owned(),
-            script_table: "notes".to_owned(),
-            column: "text".to_owned(),
-            parameter: "?1".to_owned(),
+            table: Some(TableExample {
+                noun: "the notes".to_owned(),
+                name: "notes".to_owned(),
+                script_name: "notes".to_owned(),
+                column: "text".to_owned(),
+                parameter: "?1".to_owned(),
+            }),
         },
         seed: Some(Seed { binding: "DB", file: "app/adapters/notes.sql" }),
         data: "## Data\n\n\

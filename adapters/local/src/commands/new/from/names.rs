@@ -30,35 +30,47 @@ pub(super) fn can_be_written(name: &str) -> bool {
 /// The name of the folder, the tools and the presenter of a table: `Order Items` and `OrderItems`
 /// are `order-items`, and `Größe` is `grosse`.
 pub(super) fn of_tools(table: &str, taken: &[String]) -> String {
-    let name = words(&parted(&any_ascii(table)), "-").to_ascii_lowercase();
+    of_folder(table, "table", 80, taken)
+}
+
+/// The name of a folder for what has a name of its own, at most `most` characters before the number
+/// that makes it free. `noun` stands for a name without letters.
+pub(in crate::commands) fn of_folder(text: &str, noun: &str, most: usize, taken: &[String]) -> String {
+    let name = words(&parted(&any_ascii(text)), "-").to_ascii_lowercase();
     let name = match name.bytes().next() {
-        None => "table".to_owned(),
+        None => noun.to_owned(),
         Some(first) if first.is_ascii_alphabetic() => name,
-        Some(_) => format!("table-{name}"),
+        Some(_) => format!("{noun}-{name}"),
     };
     // Names of devices are no files on Windows.
-    let name = if ["aux", "con", "nul", "prn"].contains(&name.as_str()) { format!("{name}-table") } else { name };
-    free(name.chars().take(80).collect(), "-", |name| taken.iter().any(|other| other == name))
+    let name = if ["aux", "con", "nul", "prn"].contains(&name.as_str()) { format!("{name}-{noun}") } else { name };
+    free(name.chars().take(most).collect(), "-", |name| taken.iter().any(|other| other == name))
 }
 
 /// The name of an input and of a field of a result: a column's own, where that can be.
 pub(super) fn of_field(column: &str, taken: &[String]) -> String {
+    of_input(column, "column", 80, taken)
+}
+
+/// The name of an input for what has a name of its own, at most `most` characters before the number
+/// that makes it free. `noun` stands for a name without letters.
+pub(in crate::commands) fn of_input(column: &str, noun: &str, most: usize, taken: &[String]) -> String {
     let is_own = column.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && column.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let name = if is_own { column.to_owned() } else { words(&any_ascii(column), "_") };
     let name = match name.bytes().next() {
-        None => "column".to_owned(),
-        Some(first) if first.is_ascii_digit() => format!("column_{name}"),
+        None => noun.to_owned(),
+        Some(first) if first.is_ascii_digit() => format!("{noun}_{name}"),
         Some(_) => name,
     };
     // What every object of JavaScript has is not a name of an app.
     let name = if ["__proto__", "constructor", "prototype"].contains(&name.as_str()) {
-        format!("{}_column", name.trim_matches('_'))
+        format!("{}_{noun}", name.trim_matches('_'))
     } else {
         name
     };
     // Result columns of SQLite that differ in case only are told apart by few readers.
-    free(name.chars().take(80).collect(), "_", |name| taken.iter().any(|other| other.eq_ignore_ascii_case(name)))
+    free(name.chars().take(most).collect(), "_", |name| taken.iter().any(|other| other.eq_ignore_ascii_case(name)))
 }
 
 /// The name, or with the first number at its end that makes it free.

@@ -10,8 +10,7 @@ use crate::output::{CommandError, CommandResult};
 /// The variable that holds the address of a server: it may have a password in it.
 pub(super) const VARIABLE: &str = "DATABASE_URL";
 /// What `--from` takes.
-const FORMS: &str =
-    "write `sqlite:FILE`, `postgres://USER:PASSWORD@HOST/DATABASE`, `mysql://USER:PASSWORD@HOST/DATABASE` or `libsql://HOST`";
+const FORMS: &str = "write `sqlite:FILE`, `postgres://USER:PASSWORD@HOST/DATABASE`, `mysql://USER:PASSWORD@HOST/DATABASE`, `libsql://HOST` or `openapi:SPEC`";
 
 /// A database to look at.
 pub(super) struct Source {
