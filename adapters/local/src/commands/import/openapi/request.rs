@@ -1,7 +1,6 @@
 //! What an operation asks for, as the request of a tool and its inputs.
 
 use millrace_core::{Json, url::percent_coded_except};
-use millrace_languages::http::header_flaw;
 
 use super::{
     document::Node,
@@ -14,13 +13,25 @@ use crate::commands::new::from::{names, yaml};
 
 /// The most inputs and fields of a tool; beyond, objects have no fields.
 const MANY: usize = 60;
+/// Header fields that are no parameters, whatever a specification says.
+const OWN_HEADERS: [&str; 14] = [
+    "accept",
+    "authorization",
+    "connection",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "keep-alive",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
 /// What stays as it is in a path.
 const PATH: &[u8] = b"-._~/%:@!$&'()*,;=";
-
-/// Whether a header field is not a parameter, whatever a specification says.
-fn is_own(name: &str) -> bool {
-    matches!(name, "accept" | "content-type") || header_flaw(name).is_some()
-}
 
 /// The request of a tool.
 #[derive(Default)]
@@ -84,7 +95,7 @@ impl Request {
             }
             match parameter.place {
                 "query" if !known.paged.iter().any(|name| name == parameter.name) => request.query(parameter, detail)?,
-                "header" if !is_own(&name) => request.header(parameter)?,
+                "header" if !OWN_HEADERS.contains(&name.as_str()) => request.header(parameter)?,
                 "cookie" => request.leave_out(parameter, "is a cookie")?,
                 _ => {}
             }
