@@ -122,7 +122,8 @@ impl Recorded {
         let before = self.server.received().len();
         let result = call("all", arguments.clone());
         let arrived = self.server.received().split_off(before);
-        if value.is_empty() || value.split(['/', '\\']).any(|part| matches!(part, "." | "..")) {
+        // The first makes the path and the query too long.
+        if value.len() > 5_000 || value.is_empty() || value.split(['/', '\\']).any(|part| matches!(part, "." | "..")) {
             assert!(result["isError"] == true && arrived.is_empty(), "{value:?}: {result}");
         } else {
             assert!(result["isError"] != true, "{value:?}: {result}");
