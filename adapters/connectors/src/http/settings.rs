@@ -3,6 +3,7 @@
 //! An option that is a list comes as several of the same name.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use millrace_catalogue::HTTP;
 use millrace_core::{Error, ErrorKind, Result, fetch_url::FetchUrl, secret::Secret, url::Url};
 use millrace_languages::http::{header_flaw, is_header_value, path_flaw};
 
@@ -55,30 +56,13 @@ pub(super) struct Client {
 /// The options that are set, by their names.
 struct Options(Vec<(&'static str, String)>);
 
-const NAMES: [&str; 15] = [
-    "allow_private",
-    "api_key",
-    "api_key_header",
-    "api_key_query",
-    "basic",
-    "bearer",
-    "headers",
-    "idempotency_header",
-    "max_requests",
-    "oauth_audience",
-    "oauth_client_id",
-    "oauth_client_secret",
-    "oauth_scope",
-    "oauth_token_url",
-    "redirects",
-];
-
 impl Options {
     fn read(options: &[(String, Secret<String>)]) -> Result<Self> {
         let mut read = Vec::new();
         for (name, value) in options {
-            let Some(name) = NAMES.into_iter().find(|known| known == name) else {
-                let names = NAMES.map(|name| format!("`{name}`")).join(", ");
+            let Some(name) = HTTP.options.iter().copied().find(|known| known == name) else {
+                let names: Vec<String> = HTTP.options.iter().map(|name| format!("`{name}`")).collect();
+                let names = names.join(", ");
                 return Err(configuration(format!("connector `http` has no option `{name}`; it has {names}")));
             };
             let value = value.expose().trim();
