@@ -79,3 +79,22 @@ body {name: <2 Json>, list: [1, <3 Json>], ids: <4 Json>, n: null}
     let expected = "method \"POST\"\npath [\"/find\"]\nform [[\"q\", <1 Field>], [\"t\", \"a\"], [\"t\", <2 Field>]]\n";
     assert_eq!((lines(&statement).as_str(), statement.access), (expected, Access::Read));
 }
+
+/// What the driver would refuse in each call.
+#[test]
+fn a_path_that_no_request_can_have_is_an_error_of_the_build() {
+    for (path, expected) in [
+        ("/a%2F..%2Fb", "the path has a segment `.` or `..`"),
+        ("/a%5C..%5Cb/{{ inputs.id }}", "the path has a segment `.` or `..`"),
+        ("/%ff", "begins no code of UTF-8"),
+    ] {
+        let tool = format!("description: D\nuse: shop\nrequest: \"GET {path}\"\ninputs: {{ id: {{ type: string, default: a }} }}\n");
+        let files = [
+            ("millrace.yaml", "name: a"),
+            ("app/adapters/shop.yaml", "connector: http\nconnection_string: https://api.example.com/v1"),
+            ("app/tools/t/config.yaml", tool.as_str()),
+        ];
+        let report = build_for(&files, &Options { connectors: vec!["http".to_owned()], ..Options::default() });
+        assert!(told(&report).contains(expected), "{path}: {}", told(&report));
+    }
+}

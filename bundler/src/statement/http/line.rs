@@ -77,7 +77,13 @@ pub(super) fn read(text: &str) -> (Line<'_>, Vec<Problem>) {
         None => (signs.as_slice(), None),
     };
     check_characters(&signs, &mut problems);
+    let range = start..path.last().map_or(start, |last| last.range().end);
     let path = path_of(path, start..text.trim_end().len().max(start), &mut problems);
+    // What the driver would refuse in each call.
+    let flaw = path.iter().find_map(|part| if let PathText::Text(text) = part { http::path_flaw(text) } else { None });
+    if let Some(flaw) = flaw.filter(|_| problems.is_empty()) {
+        problems.push(error(range, format!("the path {flaw}"), "write the path that is meant"));
+    }
     let query = query.map(|query| query_of(query, &mut problems)).unwrap_or_default();
     (Line { method, path, query }, problems)
 }
