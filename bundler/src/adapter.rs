@@ -475,6 +475,7 @@ impl Adapters {
     /// Reads what a caller decides of an adapter.
     fn complete(compiler: &mut Compiler<'_>, document: &Document, settings: &Node, adapter: &mut Adapter, sets_session: Option<bool>) {
         adapter.session = session::read(compiler, document, &adapter.connector, sets_session);
+        adapter.session.extend(http::exchanged(settings));
         adapter.databases = databases::read(compiler, document, settings, adapter);
     }
 

@@ -289,6 +289,10 @@ pub struct SessionTemplate {
 /// The name of the setting that is the role of a session.
 pub const SESSION_ROLE: &str = "role";
 
+/// The name of the setting that is the access token of the caller, for a connector that exchanges
+/// it for one of its own. Its template is empty.
+pub const SESSION_TOKEN: &str = "caller.token";
+
 /// A script and everything it imports, linked into one program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Script {

@@ -1,7 +1,10 @@
 //! The one error that ports return.
 
 use alloc::{boxed::Box, string::String};
-use core::fmt;
+use core::{
+    fmt,
+    ops::{Deref, DerefMut},
+};
 
 use crate::Json;
 
@@ -69,14 +72,20 @@ impl ErrorKind {
     }
 }
 
-/// An error of a port.
+/// An error of a port: one pointer, so that a result is hardly larger than what it is of.
+///
+/// Its parts are read as members: `error.kind`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(Box<ErrorParts>);
+
+/// What an [`Error`] says.
 ///
 /// `message` is one clause that names the offending thing in backticks; it carries no secret, no
 /// value of a statement, no address of a database and no upstream text, and may be shown to a
 /// caller. `source` is the upstream's own words: for the log, and for callers only under
 /// `errors.expose: full`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
+pub struct ErrorParts {
     /// What the caller can do.
     pub kind: ErrorKind,
     /// One clause without secrets.
@@ -85,20 +94,63 @@ pub struct Error {
     pub source: Option<String>,
     /// What an API answered to a request that failed, `status` and `body`: for the rules of the
     /// app, `errors.on`. No message and no log has it.
-    pub answer: Option<Box<Json>>,
+    pub answer: Option<Json>,
+}
+
+impl Deref for Error {
+    type Target = ErrorParts;
+
+    fn deref(&self) -> &ErrorParts {
+        &self.0
+    }
+}
+
+impl DerefMut for Error {
+    fn deref_mut(&mut self) -> &mut ErrorParts {
+        &mut self.0
+    }
 }
 
 impl Error {
     /// An error without upstream text.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), source: None, answer: None }
+        Self(Box::new(ErrorParts { kind, message: message.into(), source: None, answer: None }))
+    }
+
+    /// Its clause and the upstream's own words, for the operator.
+    #[must_use]
+    pub fn in_full(&self) -> String {
+        match &self.source {
+            Some(source) => alloc::format!("{}: {source}", self.message),
+            None => self.message.clone(),
+        }
+    }
+
+    /// What it says, to be taken apart.
+    #[must_use]
+    pub fn into_parts(self) -> ErrorParts {
+        *self.0
+    }
+
+    /// The same error, of another kind.
+    #[must_use]
+    pub fn with_kind(mut self, kind: ErrorKind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// The same error, in other words.
+    #[must_use]
+    pub fn with_message(mut self, message: impl Into<String>) -> Self {
+        self.message = message.into();
+        self
     }
 
     /// The same error, with what an API answered.
     #[must_use]
     pub fn with_answer(mut self, status: u16, body: Json) -> Self {
         let members = [("status", Json::from(status)), ("body", body)];
-        self.answer = Some(Box::new(members.into_iter().map(|(name, value)| (String::from(name), value)).collect()));
+        self.answer = Some(members.into_iter().map(|(name, value)| (String::from(name), value)).collect());
         self
     }
 
@@ -120,7 +172,7 @@ impl Error {
     /// addresses and users of databases.
     #[must_use]
     pub fn at(mut self, place: &str) -> Self {
-        self.source = Some(match self.source {
+        self.source = Some(match self.source.take() {
             Some(words) => alloc::format!("{place}: {words}"),
             None => place.into(),
         });

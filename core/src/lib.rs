@@ -53,7 +53,7 @@ pub mod url;
 pub mod value;
 
 pub use endpoint::Endpoint;
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorKind, ErrorParts, Result};
 
 /// A JSON value as `serde_json` holds it, members in the order they came.
 pub use serde_json::Value as Json;

@@ -16,6 +16,16 @@ use millrace_core::url::percent_decoded_strictly;
 /// The methods that a request may have.
 pub const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
+/// A token for the client itself ([RFC 6749](https://www.rfc-editor.org/rfc/rfc6749#section-4.4)).
+pub const CLIENT_CREDENTIALS: &str = "client_credentials";
+
+/// A token for the caller, in exchange for the caller's own
+/// ([RFC 8693](https://www.rfc-editor.org/rfc/rfc8693)).
+pub const TOKEN_EXCHANGE: &str = "token_exchange";
+
+/// How an adapter asks for tokens.
+pub const GRANTS: [&str; 2] = [CLIENT_CREDENTIALS, TOKEN_EXCHANGE];
+
 /// Header fields that are the client's business, or decide who is asked and as whom.
 const OWN_FIELDS: [&str; 13] = [
     "accept-encoding",

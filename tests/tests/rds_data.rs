@@ -234,7 +234,7 @@ fn a_type_that_changes_under_a_server_is_found_out_anew() {
             assert_eq!(found.map(|rows| rows.rows.len()), Ok(1), "{kind}");
             let error = database.run("INSERT INTO t VALUES ($1)", &[text(bad)]).unwrap_err();
             let expected = format!("PostgreSQL refused a value or the result of a computation: {why}");
-            assert_eq!((error.kind, error.message), (Data, expected), "{kind}");
+            assert_eq!((error.kind, error.message.clone()), (Data, expected), "{kind}");
         }
     }
 }
@@ -256,7 +256,7 @@ fn types_are_found_out_in_the_transaction_of_the_statement() {
     let run = |query: &Query<'_>| {
         let before = api.received().len();
         let outcome = database.run_with(query);
-        (api.received().len() - before, outcome.map(|rows| rows.rows).map_err(|error| error.message))
+        (api.received().len() - before, outcome.map(|rows| rows.rows).map_err(|error| error.into_parts().message))
     };
     let statement = |sql: &str, value: &str| run(&Query { command: Command::Statement { text: sql, values: &[text(value)] }, ..query("") });
     let steps =

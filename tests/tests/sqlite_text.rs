@@ -18,10 +18,10 @@ fn judge(settings: Connection, read_only: Connection) {
     let connector = settings.connector.clone();
     let database = Database::open(settings);
     let reader = Database::open(Connection { read_only: true, ..read_only });
-    let run = |text: &str, params: &[Value]| database.run(text, params).map(drop).map_err(|error| error.message);
+    let run = |text: &str, params: &[Value]| database.run(text, params).map(drop).map_err(|error| error.into_parts().message);
     let read = |text: &str, params: &[Value]| {
         let query = Query { command: Command::Statement { text, values: params }, access: Access::Read, ..query(text) };
-        reader.run_with(&query).map(drop).map_err(|error| error.message)
+        reader.run_with(&query).map(drop).map_err(|error| error.into_parts().message)
     };
     check(&connector, &run, &read);
     check_infinity(&connector, &run);

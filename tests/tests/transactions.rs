@@ -187,7 +187,7 @@ fn insert(key: &str, number: i64) -> Step {
 }
 
 fn failure(error: Error) -> (millrace_core::ErrorKind, String) {
-    (error.kind, error.message)
+    (error.kind, error.message.clone())
 }
 
 #[test]

@@ -182,7 +182,7 @@ mod tests {
             (&[("AWS_ENDPOINT_URL_DYNAMODB", "http://a/b")], "`AWS_ENDPOINT_URL_DYNAMODB` is not the address"),
         ];
         for (more, expected) in cases {
-            let message = with(more).unwrap_err().message;
+            let message = with(more).unwrap_err().into_parts().message;
             assert!(message.contains(expected) && !message.contains("hunter2"), "{message}");
         }
         let service = with(&[("AWS_SESSION_TOKEN", "hunter2")]).unwrap();

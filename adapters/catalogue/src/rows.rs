@@ -321,7 +321,8 @@ rows! {
     "http" HTTP:
     "the URL of the API with its base path, `https://api.example.com/v1`",
     "`bearer`, or `basic`, or `api_key` with `api_key_header` or `api_key_query`, or `oauth_token_url`, `oauth_client_id`, \
-     `oauth_client_secret`, `oauth_scope` and `oauth_audience`; `headers` (fields of every request), `idempotency_header`, `redirects` \
+     `oauth_client_secret`, `oauth_scope`, `oauth_audience`, `oauth_resource` and `oauth_grant` (`client_credentials`, or \
+     `token_exchange` for a token of the caller); `headers` (fields of every request), `idempotency_header`, `redirects` \
      (origins that a redirect may lead to), `max_requests` (at once, `8`), `allow_private` (the reason why the API may have a private address)",
     Connector {
         name: "http",
@@ -339,6 +340,8 @@ rows! {
             "oauth_audience",
             "oauth_client_id",
             "oauth_client_secret",
+            "oauth_grant",
+            "oauth_resource",
             "oauth_scope",
             "oauth_token_url",
             "redirects",

@@ -24,8 +24,9 @@ mod settings;
 mod token;
 mod validated;
 
-use std::{cell::Cell, rc::Rc};
+use std::{cell::Cell, rc::Rc, time::UNIX_EPOCH};
 
+use millrace_catalogue::HTTP;
 use millrace_core::{
     Error, ErrorKind, Json, Result,
     fetch_url::FetchUrl,
@@ -90,6 +91,12 @@ impl Http {
 
     /// Sends a request, and those for further pages. `key` is what the API knows the call by.
     async fn run(&self, query: &Query<'_>, key: Option<&str>) -> Result<Rows> {
+        if !self.settings.is_for_callers() {
+            query.without_session(HTTP.name)?;
+        } else if token::of_caller(query).is_none() {
+            let message = "the adapter exchanges the token of the caller, and the app was built for one that does not";
+            return Err(Error::new(ErrorKind::Configuration, message));
+        }
         let prepared = Prepared::of(query, self.read_only)?;
         let first = self.url(&prepared)?;
         let mut url = first.clone();
@@ -139,14 +146,8 @@ impl Http {
     async fn answer(&self, query: &Query<'_>, prepared: &Prepared, url: &FetchUrl, key: Option<&str>) -> Result<Answer> {
         let passing = Passing::default();
         let effect = Effect { reads: prepared.reads, returns: true };
-        let attempt = async || self.attempt(query, prepared, url.clone(), key, &passing).await;
-        if prepared.reads {
-            self.retry.run_safe(query, attempt).await
-        } else if key.is_some() {
-            self.retry.run_idempotent(query, effect, attempt).await
-        } else {
-            self.retry.run(query, effect, attempt).await
-        }
+        let may_repeat = prepared.reads || key.is_some();
+        self.retry.repeat(query, effect, may_repeat, async || self.attempt(query, prepared, url.clone(), key, &passing).await).await
     }
 
     async fn attempt(
@@ -160,7 +161,9 @@ impl Http {
         // The first URL is the author's, and a value in it names no other path.
         let mut is_own = true;
         for _ in 0..=MOST_REDIRECTS {
-            let known = (is_own && prepared.method == "GET").then(|| prepared.known_as(&url));
+            // What a caller may see is kept for nobody.
+            let is_shared = is_own && query.session.is_empty() && prepared.method == "GET";
+            let known = is_shared.then(|| prepared.known_as(&url));
             let kept = known.as_deref().and_then(|known| self.validated.find(known));
             let sent = Sent { key, tag: kept.as_ref().map(|kept| kept.tag.as_str()) };
             let response = self.send(query, prepared, &url, is_own, sent).await?;
@@ -180,7 +183,7 @@ impl Http {
                     is_own = self.settings.has_below(&url);
                 }
                 // The token may have been taken back; nothing was done.
-                401 if is_own && self.tokens.forget() && !passing.had_token.replace(true) => {
+                401 if is_own && self.tokens.forget(query) && !passing.had_token.replace(true) => {
                     return Err(StatementFailure::not_executed(failure::of_answer(&response, "the API")));
                 }
                 429 | 502 | 503 | 504 if prepared.reads && !passing.has_waited.replace(true) => {
@@ -203,9 +206,8 @@ impl Http {
         if let Ok(seconds) = after.trim().parse::<u64>() {
             return Some(seconds.saturating_mul(1000));
         }
-        let date = jiff::fmt::rfc2822::parse(after.trim()).ok()?;
-        let at_ms = u64::try_from(date.timestamp().as_millisecond()).ok()?;
-        Some(at_ms.saturating_sub(self.clock.now_ms()))
+        let at = httpdate::parse_http_date(after.trim()).ok()?.duration_since(UNIX_EPOCH).ok()?;
+        Some(u64::try_from(at.as_millis()).ok()?.saturating_sub(self.clock.now_ms()))
     }
 
     /// Where a redirect leads to, if it is followed.
@@ -255,6 +257,8 @@ impl Http {
                     let separator = if target.contains('?') { '&' } else { '?' };
                     target = format!("{target}{separator}{}={}", percent_coded(name), percent_coded(value.expose()));
                 }
+                // Nobody calls: the API is asked whether it is there.
+                Credentials::Client(client) if client.exchanges && query.session.is_empty() => {}
                 Credentials::Client(client) => {
                     let token = self.tokens.token(client, &*self.http, &*self.clock, query, self.settings.public_only).await?;
                     headers.append("authorization", format!("Bearer {}", token.expose()));
@@ -383,6 +387,8 @@ impl Connector for Http {
             let attempt = async || {
                 let response = self.send(&query, &prepared, &url, true, Sent::default()).await?;
                 match response.status {
+                    // Nobody calls, so there is no token to exchange.
+                    401 if self.settings.is_for_callers() => Ok(()),
                     // What the API has at its base URL is its own affair.
                     401 | 407 | 500 | 502..=504 => Err(StatementFailure::last(failure::of_answer(&response, "the API"))),
                     _ => Ok(()),

@@ -158,7 +158,7 @@ impl Mongodb {
         self.find_primary(until_ms).await.map_err(|StatementFailure { error, outcome }| match error.kind {
             // It took all of the time that there is for a connection. The command was not sent, so
             // that nothing about it is unknown.
-            ErrorKind::TimedOut => StatementFailure { error: Error { kind: ErrorKind::Unavailable, ..error }, outcome },
+            ErrorKind::TimedOut => StatementFailure { error: error.with_kind(ErrorKind::Unavailable), outcome },
             _ => StatementFailure { error, outcome },
         })
     }

@@ -303,8 +303,8 @@ impl Neon {
             if !is_of_statement(&error) {
                 continue;
             }
-            let message = "PostgreSQL does not know a setting of the connection string or of the options".to_owned();
-            let configuration = |error| Error { kind: ErrorKind::Configuration, message, ..error };
+            let message = "PostgreSQL does not know a setting of the connection string or of the options";
+            let configuration = |error: Error| error.with_kind(ErrorKind::Configuration).with_message(message);
             return StatementFailure::last(if is_session { blame_session(error) } else { configuration(error) });
         }
         failure

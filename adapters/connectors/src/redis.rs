@@ -216,7 +216,7 @@ impl Redis {
                 ErrorKind::Unavailable => StatementFailure::not_executed(error),
                 // It took all of the time that there is for a connection. The command was not sent,
                 // so that nothing about it is unknown.
-                ErrorKind::TimedOut => StatementFailure::last(Error { kind: ErrorKind::Unavailable, ..error }),
+                ErrorKind::TimedOut => StatementFailure::last(error.with_kind(ErrorKind::Unavailable)),
                 _ => StatementFailure::last(error),
             },
         })

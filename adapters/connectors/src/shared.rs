@@ -64,8 +64,6 @@ pub(crate) use pool::{ANSWER_MS, ASKED_AFTER_MS, Pool, Pooled};
 pub(crate) use read_only::ReadOnly;
 pub(crate) use records::{Records, kept};
 pub(crate) use retry::UNTRUSTED;
-#[cfg(feature = "databases")]
-pub(crate) use retry::words;
 pub use retry::{Effect, Execution, Retry, StatementFailure};
 #[cfg(any(feature = "databases", feature = "sqlite"))]
 pub(crate) use row_sink::RowSink;

@@ -107,8 +107,8 @@ fn start(concurrency: usize) -> Result<InvocationHandler, Error> {
     let body_limit = app.server.body_limit as usize;
     let places = Places { package: package.join("data"), copies: env::temp_dir().join("millrace") };
     let isolates = concurrency.min(available_parallelism().map_or(1, Into::into));
-    let cache = CacheChoice::of(&variables).map_err(|error| error.message)?;
-    SecretsChoice::of(&variables).map_err(|error| error.message)?;
+    let cache = CacheChoice::of(&variables).map_err(|error| error.into_parts().message)?;
+    SecretsChoice::of(&variables).map_err(|error| error.into_parts().message)?;
     // Whatever the start says of the folder: it is the environment's own, and gone with it.
     let variables = match variables.var(state::VARIABLE) {
         Some(_) => variables,
@@ -120,7 +120,7 @@ fn start(concurrency: usize) -> Result<InvocationHandler, Error> {
              handler may run once in each; set `MILLRACE_CACHE` to `dynamodb:TABLE` or to the address of a Redis server"
         );
     }
-    let traces = telemetry::TraceSettings::of_app(&app, &variables).map_err(|error| error.message)?;
+    let traces = telemetry::TraceSettings::of_app(&app, &variables).map_err(|error| error.into_parts().message)?;
     if let Some(missing) = app.missing_state_key(&variables) {
         tracing::warn!("{missing}");
     }

@@ -8,7 +8,7 @@ use std::{
 
 use millrace_bundler::Seed;
 use millrace_core::{
-    Json,
+    ErrorParts, Json,
     app::{Adapter, App, EnvPart, EnvTemplate, Input, InputKind, Tool},
     ports::Env as _,
 };
@@ -127,7 +127,10 @@ fn make(app: &App, adapter: usize, folder: &Path, variables: &Variables) -> Comm
     let (app, base, variables) = (app.clone(), folder.to_owned(), variables.clone());
     let ping = move || async move {
         let endpoint = app::endpoint(app, base, variables, &CacheChoice::Memory, &Tasks::new());
-        endpoint.pipeline().ping(adapter).await.err().map(|error| error.source.unwrap_or(error.message))
+        endpoint.pipeline().ping(adapter).await.err().map(|error| {
+            let ErrorParts { message, source, .. } = error.into_parts();
+            source.unwrap_or(message)
+        })
     };
     isolate::run(ping).map_err(CommandError::wrong)
 }

@@ -85,7 +85,7 @@ pub fn problem(app: &App, base: &Path, env: &dyn Env, cache: &CacheChoice) -> Op
             let limited = || named_tools(app.tools.iter().filter(|tool| tool.limits.concurrency.is_some()));
             let tools = counted.or_else(limited)?;
             let error = file(folder, Rc::new(SystemClock), Rc::new(SystemRandom)).probe().err()?;
-            let source = error.source.map(|source| format!(" ({source})")).unwrap_or_default();
+            let source = error.source.as_ref().map(|source| format!(" ({source})")).unwrap_or_default();
             Some(format!(
                 "the calls of {tools} cannot be counted and recorded: {}{source}. Until they can, handlers with `idempotency` are not run, \
                  and each isolate limits by its own count",

@@ -148,7 +148,7 @@ fn who_is_not_trusted_is_told_nothing() {
 fn nobody_there() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let error = exchange(Path::new("/"), free, None, PATIENCE_MS, b"").unwrap_err();
-    assert_eq!((error.kind, error.message), (Unavailable, "could not connect to the server".to_owned()));
+    assert_eq!((error.kind, error.message.clone()), (Unavailable, "could not connect to the server".to_owned()));
     let error = isolate::run(|| async {
         let dialer = NativeDialer::new("/".into(), Rc::new(SystemClock));
         dialer.dial("no-such-host.invalid", 5432, SystemClock.now_ms() + PATIENCE_MS).await.map(|_| ())

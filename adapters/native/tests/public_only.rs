@@ -225,7 +225,7 @@ fn other_addresses_are_refused_as_they_are_and_behind_names() {
                 assert_eq!((error.kind, resolver.asked()), (ErrorKind::Denied, 1), "{address}: {error:?}");
                 let text = "does not lead to a public address, and others are not reached; for a service of your own, give the adapter's \
                             option `allow_private` a reason";
-                assert_eq!((error.message, error.source), (format!("`{name}` {text}"), None), "{address}");
+                assert_eq!((&error.message, &error.source), (&format!("`{name}` {text}"), &None), "{address}");
             }
         }
     })
@@ -284,5 +284,5 @@ fn a_name_that_nobody_has_is_not_called_private() {
     });
     let error = error.unwrap();
     assert_eq!(error.kind, ErrorKind::Unavailable);
-    assert!(error.source.unwrap().contains("no such name"));
+    assert!(error.source.as_deref().unwrap().contains("no such name"));
 }

@@ -192,7 +192,7 @@ mod tests {
             ("redis://:hunter2@a#x", "has a `#`"),
         ];
         for (text, expected) in cases {
-            let message = RedisAddress::parse(text).unwrap_err().message;
+            let message = RedisAddress::parse(text).unwrap_err().into_parts().message;
             assert!(message.contains(expected) && !message.contains("hunter2"), "{text}: {message}");
         }
         let address = RedisAddress::parse("redis://me:hunter2@a").unwrap();

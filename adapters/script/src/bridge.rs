@@ -52,7 +52,7 @@ impl<'a> Bridge<'a> {
             causes.len() - 1
         });
         let mut told = json!({"message": error.message, "code": error.kind.as_str(), "cause": cause});
-        if let Some(answer) = error.answer.as_deref() {
+        if let Some(answer) = &error.answer {
             told["answer"] = answer.clone();
             told["bigs"] = wire::bigs(answer);
         }

@@ -283,7 +283,7 @@ mod tests {
             ("OTEL_TRACES_EXPORTER", "hunter2"),
         ];
         for (name, value) in cases {
-            let message = of(&[(name, value), AT]).unwrap_err().message;
+            let message = of(&[(name, value), AT]).unwrap_err().into_parts().message;
             assert!(message.contains(name) && !message.contains("hunter2"), "{message}");
         }
         assert!(of(&[AT, ("OTEL_TRACES_SAMPLER", "traceidratio"), ("OTEL_TRACES_SAMPLER_ARG", "2")]).is_err());

@@ -2,8 +2,11 @@
 //! known here; the runtime refuses that.
 
 use millrace_catalogue::{Connector, Language};
-use millrace_core::{app::EnvTemplate, url::UrlParts};
-use millrace_languages::http::is_header_value;
+use millrace_core::{
+    app::{EnvTemplate, SESSION_TOKEN, SessionTemplate},
+    url::UrlParts,
+};
+use millrace_languages::http::{GRANTS, TOKEN_EXCHANGE, is_header_value};
 
 use super::aws_iam::without_placeholders;
 use crate::{
@@ -20,8 +23,16 @@ const CREDENTIALS: [&str; 4] = ["api_key", "basic", "bearer", "oauth_token_url"]
 /// Where an API key is sent.
 const KEY_PLACES: [&str; 2] = ["api_key_header", "api_key_query"];
 /// What OAuth 2 needs, and what it may have.
-const OF_OAUTH: [(&str, bool); 4] =
-    [("oauth_client_id", true), ("oauth_client_secret", true), ("oauth_scope", false), ("oauth_audience", false)];
+const OF_OAUTH: [(&str, bool); 6] = [
+    ("oauth_client_id", true),
+    ("oauth_client_secret", true),
+    (GRANT, false),
+    ("oauth_scope", false),
+    ("oauth_audience", false),
+    ("oauth_resource", false),
+];
+/// How a token is asked for.
+const GRANT: &str = "oauth_grant";
 /// The fewest words of a reason.
 const WORDS_OF_A_REASON: usize = 3;
 /// The most requests at once.
@@ -41,6 +52,12 @@ fn elements(node: &Node) -> &[Node] {
         Data::List(elements) => elements,
         _ => std::slice::from_ref(node),
     }
+}
+
+/// What an adapter has of each caller: the token that it exchanges, if it does so.
+pub(super) fn exchanged(settings: &Node) -> Option<SessionTemplate> {
+    let grant = settings.at("options")?.at(GRANT)?.text()?;
+    (grant == TOKEN_EXCHANGE).then(|| SessionTemplate { name: SESSION_TOKEN.to_owned(), value: Vec::new() })
 }
 
 /// Refuses what contradicts itself, and what would send credentials where they do not belong.
@@ -202,6 +219,12 @@ impl Check<'_, '_> {
                 }
                 _ => {}
             }
+        }
+        if let Some(entry) = self.options.entry(GRANT)
+            && !GRANTS.contains(&self.text(entry).as_str())
+        {
+            let help = format!("Write {}; a variable cannot decide it.", one_of(&GRANTS));
+            self.error(entry, "`options.oauth_grant` is not known", &help);
         }
     }
 

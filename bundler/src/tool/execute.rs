@@ -1,6 +1,6 @@
 //! What stage *execute* does: `use` and `statement`, `transaction` or `request`, or `handler`.
 
-use millrace_core::app::{Auth, Execute, Input, Piece as StatementPiece};
+use millrace_core::app::{Auth, Execute, Input, Piece as StatementPiece, SESSION_TOKEN};
 use millrace_languages::{Form, Language};
 
 use super::{
@@ -258,6 +258,12 @@ pub(super) fn check_session(
     }
     if adapter.session.is_empty() {
         return;
+    }
+    if adapter.session.iter().any(|setting| setting.name == SESSION_TOKEN) && !auth.is_some_and(Auth::verifies_tokens) {
+        let range = document.root.entry("use").map_or(0..0, |entry| entry.value.range.clone());
+        let message = format!("the adapter `{}` exchanges the token of the caller, and the tool lets callers in without one", adapter.name);
+        let help = "Let them sign in by `auth: { plugin: jwt }` or `introspection`, or remove `oauth_grant` from the adapter.";
+        compiler.error(document, range, message, help);
     }
     for node in statements(document) {
         let Some(text) = node.text() else { continue };

@@ -4,7 +4,7 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{EnvTemplate, JwtPolicy, Literal, ScriptRef};
+use super::{EnvTemplate, JwtPolicy, Literal, ScriptRef, TokenCarrier};
 use crate::Json;
 
 /// `auth`
@@ -42,6 +42,13 @@ impl Auth {
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.entries().contains(&Self::AllowAll)
+    }
+
+    /// Whether a caller may be let in by a token that it sent, and that the app verified.
+    #[must_use]
+    pub fn verifies_tokens(&self) -> bool {
+        let verifies = |entry: &Self| matches!(entry, Self::Jwt(policy) if !matches!(policy.carrier, TokenCarrier::Platform(_)));
+        self.entries().iter().any(verifies)
     }
 
     /// Whether it can tell who calls.

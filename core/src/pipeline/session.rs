@@ -9,7 +9,7 @@ use core::fmt;
 use crate::pipeline::{call::run::Run, call::scope::walk, content::json_text::push_text};
 use crate::{
     Error, ErrorKind, Json, Result,
-    app::{Adapter, Piece, SESSION_ROLE, SessionTemplate, Source},
+    app::{Adapter, Piece, SESSION_ROLE, SESSION_TOKEN, SessionTemplate, Source},
     ports::{Env, SessionSetting},
 };
 
@@ -27,10 +27,22 @@ const PLACEHOLDER: &str = "0";
 pub(super) fn of(run: &Run<'_>, adapter: &Adapter) -> Result<Vec<SessionSetting>> {
     let find = |source: &Source| run.auth.as_ref().and_then(|auth| walk(auth, &source.path));
     let setting = |template: &SessionTemplate| {
+        if template.name == SESSION_TOKEN {
+            let token = run.token.get().ok_or_else(|| without_token(adapter))?;
+            return Ok(SessionSetting { name: template.name.clone(), value: token.expose().clone() });
+        }
         let value = value(&*run.pipeline.ports.env, adapter, template, &find)?;
         Ok(SessionSetting { name: template.name.clone(), value })
     };
     adapter.session.iter().map(setting).collect()
+}
+
+fn without_token(adapter: &Adapter) -> Error {
+    let message = format!(
+        "the adapter `{}` exchanges the access token of the caller, which has to sign in with one that `jwt` or `introspection` verifies",
+        adapter.name
+    );
+    Error::new(ErrorKind::Denied, message)
 }
 
 /// The settings of an adapter where nobody calls, and whether the role is among them if there is
@@ -40,7 +52,7 @@ pub(super) fn of(run: &Run<'_>, adapter: &Adapter) -> Result<Vec<SessionSetting>
 /// [`Configuration`](ErrorKind::Configuration) for a variable that is not set.
 pub(super) fn without_caller(env: &dyn Env, adapter: &Adapter) -> Result<(Vec<SessionSetting>, bool)> {
     let (mut settings, mut has_role) = (Vec::new(), true);
-    for template in &adapter.session {
+    for template in adapter.session.iter().filter(|template| template.name != SESSION_TOKEN) {
         let of_caller = template.value.iter().any(|piece| matches!(piece, Piece::Source(_)));
         if of_caller && template.name == SESSION_ROLE {
             has_role = false;

@@ -1,4 +1,5 @@
 use alloc::{boxed::Box, format, rc::Rc, string::String, vec::Vec};
+use core::fmt;
 
 use sha2::{Digest as _, Sha256};
 
@@ -123,12 +124,20 @@ pub struct Query<'a> {
 }
 
 /// A setting of an adapter's session, with its value in one call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SessionSetting {
-    /// Its name: `app.tenant`, or [`SESSION_ROLE`](crate::app::SESSION_ROLE).
+    /// Its name: `app.tenant`, [`SESSION_ROLE`](crate::app::SESSION_ROLE) or
+    /// [`SESSION_TOKEN`](crate::app::SESSION_TOKEN).
     pub name: String,
     /// Its value.
     pub value: String,
+}
+
+/// Without the value, which may be a token.
+impl fmt::Debug for SessionSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionSetting").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 impl<'a> Query<'a> {

@@ -199,7 +199,8 @@ impl BoundTransaction<'_> {
     pub fn of_step(&self, place: usize, error: Error) -> Error {
         match self.steps.get(place) {
             Some(step) if error.kind != ErrorKind::Expectation => {
-                Error { message: format!("the step `{}` failed: {}", step.name, error.message), ..error }
+                let message = format!("the step `{}` failed: {}", step.name, error.message);
+                error.with_message(message)
             }
             _ => error,
         }

@@ -99,7 +99,9 @@ async fn ask(invocation: Invocation<'_>) -> Result<Returned, ScriptFault> {
                     reply: Some(Reply::InputRequired),
                 }));
             }
-            Err(error) => return Err(ScriptFault::Thrown(Thrown { message: error.message, stack: None, cause: None, reply: None })),
+            Err(error) => {
+                return Err(ScriptFault::Thrown(Thrown { message: error.into_parts().message, stack: None, cause: None, reply: None }));
+            }
         }
     }
     Ok(Returned::Value(Json::Array(all)))

@@ -147,7 +147,7 @@ fn a_connection_is_used_again_and_replaced_when_it_is_gone() {
 
     server.kill();
     let error = isolate.get("other").unwrap_err();
-    assert_eq!((error.kind, error.message), (Unavailable, "could not connect to the server".to_owned()));
+    assert_eq!((error.kind, error.message.clone()), (Unavailable, "could not connect to the server".to_owned()));
     server.restart();
     assert_eq!(isolate.get("other"), Ok(None), "the server is left alone for a while");
     eventually("the server is used again", || isolate.put("m", b"x", 600).is_ok() && Isolate::new(&address).get("m") != Ok(None));

@@ -156,7 +156,7 @@ pub(crate) fn more_calls_than_connections_wait_for_their_turn(server: &'static S
     let late = |deadline_ms| Query { deadline_ms, access: Access::Read, ..query(server.life.unwrap().endless[0]) };
     let waited = database.run_all(&[late(3_000), late(3_000), late(200)]).remove(2).unwrap_err();
     let message = format!("all 2 connections to {} were in use until the deadline", server.product);
-    assert_eq!((waited.kind, waited.message), (Busy, message));
+    assert_eq!((waited.kind, waited.message.clone()), (Busy, message));
 }
 
 pub(crate) fn a_statement_ends_at_its_deadline_on_the_server_too(server: &'static ServerUnderTest) {

@@ -93,7 +93,7 @@ impl Login {
     pub(crate) fn a_server_without_tls_is_not_told_the_password(&self, url: &str, product: &str) {
         let error = self.attempt(&format!("{url}?sslmode=verify-full"), &[]).unwrap_err();
         let expected = format!("{product} offers no TLS; where the network between is trusted, set `sslmode=disable`");
-        assert_eq!((error.kind, error.message), (Configuration, expected));
+        assert_eq!((error.kind, error.message.clone()), (Configuration, expected));
         assert_eq!(self.attempt(&format!("{url}?sslmode=prefer"), &[]), Ok(false));
     }
 }

@@ -12,7 +12,7 @@ use std::{
 use millrace_core::{
     Error,
     ErrorKind::{self, Configuration, Denied, Protocol, TimedOut, TooLarge, Unavailable},
-    Result,
+    ErrorParts, Result,
     ports::{CallRecord, Command, Query, RecordedWrite},
     value::{Rows, Value},
 };
@@ -228,7 +228,9 @@ pub(crate) fn a_table_that_cannot_be_made_is_the_operators_affair(server: &'stat
     let (site, database) = shop(server);
     site.run(user);
     let user = site.open_as_user();
-    for Error { kind, source, .. } in [once(&user, plain, &[text("a")], "k", 0).unwrap_err(), user.prepare_records().unwrap_err()] {
+    for ErrorParts { kind, source, .. } in
+        [once(&user, plain, &[text("a")], "k", 0).unwrap_err(), user.prepare_records().unwrap_err()].map(Error::into_parts)
+    {
         assert_eq!(kind, Configuration);
         assert!(source.unwrap().contains(advice));
     }

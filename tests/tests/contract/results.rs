@@ -68,7 +68,7 @@ pub(crate) fn errors_say_what_they_are_and_show_no_value(server: &'static Server
     }
     for (statement, kind, message) in errors(server) {
         let error = database.error(statement);
-        assert_eq!((error.kind, error.message), (kind, message), "{statement}: {:?}", error.source);
+        assert_eq!((error.kind, error.message.clone()), (kind, message), "{statement}: {:?}", error.source);
     }
     if let Some(statement) = hidden {
         let error = database.error(statement);

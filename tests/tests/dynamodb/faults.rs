@@ -81,7 +81,7 @@ fn settings_are_checked_before_anything_is_sent() {
         );
         let error = millrace_core::ports::Connectors::open(&connectors, connection("dynamodb", string, options)).map(drop).unwrap_err();
         assert!(error.kind == Configuration && !error.message.contains("hunter2"), "{error:?}");
-        error.message
+        error.into_parts().message
     };
     let key = [("access_key_id", "AKID"), ("secret_access_key", "hunter2")];
     let with = |more: &[(&'static str, &'static str)]| refused("dynamodb://eu-central-1", &[&key[..], more].concat());

@@ -37,8 +37,8 @@ fn requests_are_signed_as_botocore_signs_them() {
     ] {
         let wrong = open(&endpoint, credentials);
         for error in [wrong.error("SELECT * FROM \"kept\""), wrong.ping().unwrap_err()] {
-            assert_eq!((error.kind, error.message), (Credentials, format!("DynamoDB in the region `{REGION}` {expected}")));
-            assert!(!error.source.unwrap_or_default().contains("canonical"));
+            assert_eq!((error.kind, error.message.clone()), (Credentials, format!("DynamoDB in the region `{REGION}` {expected}")));
+            assert!(!error.source.as_deref().unwrap_or_default().contains("canonical"));
         }
     }
 }

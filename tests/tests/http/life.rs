@@ -1,6 +1,7 @@
 //! Tokens, requests at once, sizes, scripts' requests, and what a call that is sent again says.
 
 use std::{
+    collections::HashMap,
     io::Write as _,
     sync::{
         Arc,
@@ -10,8 +11,8 @@ use std::{
 
 use millrace_core::{
     ErrorKind, Json,
-    app::Access,
-    ports::{CallRecord, Command, Query},
+    app::{Access, SESSION_TOKEN},
+    ports::{CallRecord, Command, Query, SessionSetting},
     value::Value,
 };
 use millrace_tests::{
@@ -71,6 +72,64 @@ fn a_token_is_fetched_once_and_again_when_it_is_taken_back() {
     // One that is never let in ends.
     let api = Scripted::with(vec![whole(401, &json!({}))]);
     assert_eq!((read(&open(&api, &options), READ), api.received().len()), (Err(ErrorKind::Credentials), 2));
+}
+
+/// A read of a caller with a token of its own.
+fn read_as(database: &Database, token: &str) -> Result<Option<Json>, ErrorKind> {
+    let session = [SessionSetting { name: SESSION_TOKEN.to_owned(), value: token.to_owned() }];
+    let query = Query { access: Access::Read, session: &session, ..query(READ) };
+    database.run_with(&query).map(|rows| rows.document).map_err(|error| error.kind)
+}
+
+#[test]
+fn each_caller_has_a_token_of_its_own_in_exchange() {
+    let tokens = Scripted::start(|number, request| {
+        let fields: HashMap<_, _> = url::form_urlencoded::parse(request.body.as_bytes()).into_owned().collect();
+        let subject = &fields["subject_token"];
+        assert!(request.head.to_lowercase().contains("authorization: basic"), "{request:?}");
+        assert_eq!((fields["grant_type"].as_str(), fields.len()), ("urn:ietf:params:oauth:grant-type:token-exchange", 6));
+        assert_eq!((fields["audience"].as_str(), fields["resource"].as_str()), ("a b", "https://shop.example.com"));
+        if subject == "nobody" {
+            return whole(400, &json!({"error": "invalid_grant"}));
+        }
+        whole(200, &json!({"access_token": format!("{number}-for-{subject}"), "token_type": "Bearer", "expires_in": 600}))
+    });
+    // Who is let in, as the API sees it; the token of the first exchange is taken back at the third
+    // request.
+    let api = Scripted::start(|number, request| {
+        let login = request.head.lines().find_map(|line| line.strip_prefix("authorization: ").or(line.strip_prefix("Authorization: ")));
+        let tag = "etag: \"1\"\ncontent-type: application/json".to_owned();
+        match login {
+            Some("Bearer 0-for-ada") if number == 2 => whole(401, &json!({})),
+            Some(login) => Reply::Fields(200, tag, json!([login]).to_string()),
+            None => whole(401, &json!({})),
+        }
+    });
+    let url = format!("http://{}/token", tokens.address);
+    let options = [
+        ("oauth_token_url", url.as_str()),
+        ("oauth_grant", "token_exchange"),
+        ("oauth_client_id", "a"),
+        ("oauth_client_secret", "b"),
+        ("oauth_audience", "a b"),
+        ("oauth_resource", "https://shop.example.com"),
+    ];
+    let database = open(&api, &options);
+    assert_eq!(read_as(&database, "ada"), Ok(Some(json!(["Bearer 0-for-ada"]))));
+    assert_eq!(read_as(&database, "bob"), Ok(Some(json!(["Bearer 1-for-bob"]))));
+    assert_eq!(read_as(&database, "ada"), Ok(Some(json!(["Bearer 2-for-ada"]))));
+    assert_eq!(read_as(&database, "bob"), Ok(Some(json!(["Bearer 1-for-bob"]))));
+    assert_eq!(read_as(&database, "nobody"), Err(ErrorKind::Credentials));
+    assert_eq!(tokens.received().len(), 4);
+    for Received { head, line, .. } in api.received() {
+        let is_passed_on = ["ada", "bob", "nobody"].iter().any(|token| head.contains(&format!("Bearer {token}")));
+        assert!(!is_passed_on && !head.to_lowercase().contains("if-none-match"), "{line} {head}");
+    }
+    // A query without the token, and one with it where the adapter does not exchange any.
+    assert_eq!(read(&database, READ), Err(ErrorKind::Configuration));
+    assert_eq!(read_as(&open(&api, &[("bearer", "t")]), "ada"), Err(ErrorKind::Configuration));
+    // Nobody calls where an adapter is only looked at.
+    assert!(database.ping().is_ok());
 }
 
 #[test]
@@ -133,7 +192,7 @@ fn a_scripts_request_is_judged_before_its_values_are_put_in() {
     let run = |text: &str, values: &[Value]| {
         let command = Command::Statement { text, values };
         let answer = database.run_with(&Query { command, ..query(text) });
-        answer.map(|rows| rows.document).map_err(|error| (error.kind, error.message))
+        answer.map(|rows| rows.document).map_err(|error| (error.kind, error.message.clone()))
     };
     let text = r#"{"method": "GET", "path": ["/a/", "$1", "/b"], "query": [["q", "$2"], ["fixed", "x"]], "headers": [["x-a", "$3"]], "result": "/a"}"#;
     let values = [Value::Text("x/y".to_owned()), Value::F64(10.0), Value::Bool(true)];

@@ -47,7 +47,7 @@ fn a_connection_is_used_again_and_replaced_when_it_is_gone() {
     server.process.kill();
     let brief = Query { deadline_ms: 300, ..query("{\"find\": \"c\"}") };
     let error = database.run_with(&brief).unwrap_err();
-    assert_eq!((error.kind, error.message), (Unavailable, "could not connect to the server".to_owned()));
+    assert_eq!((error.kind, error.message.clone()), (Unavailable, "could not connect to the server".to_owned()));
     assert_eq!(database.ping().unwrap_err().kind, Unavailable);
     server.process.restart();
     database.ping().unwrap();
@@ -129,7 +129,7 @@ fn errors_have_their_kinds() {
     let of = |reply: Json, document: Json| {
         let server = Scripted::start(vec![Reply(reply)]);
         let error = run(&server.open(), &document).unwrap_err();
-        (error.kind, error.message, server.received().len())
+        (error.kind, error.message.clone(), server.received().len())
     };
     let error = |code: i32| json!({"ok": 0, "code": code, "codeName": "X", "errmsg": "hunter2"});
     for (code, kind, expected) in [

@@ -53,7 +53,7 @@ fn a_server_that_proves_nothing_is_refused() {
         let url = format!("mongodb://me:hunter2@127.0.0.1:{}/shop{settings}", server.process.port);
         let error = run(&Database::open(connection("mongodb", &url, &[])), &document).unwrap_err();
         assert!(server.commands().is_empty() && !format!("{error:?}").contains("hunter2"), "{error:?}");
-        (error.kind, error.message)
+        (error.kind, error.message.clone())
     };
     let unproven = (Denied, "MongoDB does not prove that it knows the password: it may be another server".to_owned());
     for mechanism in ["SCRAM-SHA-256", "SCRAM-SHA-1"] {

@@ -188,7 +188,7 @@ fn a_server_that_does_not_answer_is_not_waited_for() {
     let fresh = Database::open(server.connection(&[("connect_timeout", "300ms")]));
     let error = fresh.run_with(&Query { deadline_ms: 700, ..query("SELECT 1") }).unwrap_err();
     let expected = "MySQL did not accept the connection in time".to_owned();
-    assert_eq!((error.kind, error.message), (Unavailable, expected));
+    assert_eq!((error.kind, error.message.clone()), (Unavailable, expected));
     server.go_on();
     assert_eq!(database.rows("SELECT 1"), [[Value::I64(1)]]);
 }
@@ -204,7 +204,7 @@ fn a_server_without_a_free_connection_is_asked_again() {
     let taken = others.iter().filter(|other| other.ping().is_ok()).count();
     assert!(taken >= 9, "{taken}");
     let full = clerk().error("SELECT 1");
-    assert_eq!((full.kind, full.message), (Busy, "MySQL has no connection left".to_owned()));
+    assert_eq!((full.kind, full.message.clone()), (Busy, "MySQL has no connection left".to_owned()));
     others.clear();
     assert_eq!(clerk().rows("SELECT 1"), [[Value::I64(1)]]);
 }

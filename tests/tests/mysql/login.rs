@@ -45,15 +45,18 @@ fn every_way_to_be_let_in_or_not() {
     ];
     for (user, password, kind, message) in cases {
         let error = LOGIN.attempt(&address(user), &[("password", password)]).unwrap_err();
-        assert_eq!((error.kind, error.message), (kind, message), "{user} {password}");
+        assert_eq!((error.kind, error.message.clone()), (kind, message), "{user} {password}");
         // What the operator needs is for the log.
         let place = format!("`127.0.0.1:{}`, user `{user}`: ", server.port);
         assert!(user == "ed" || error.source.as_ref().unwrap().starts_with(&place), "{:?}", error.source);
     }
     let absent = LOGIN.attempt(&server.url("absent"), &[]).unwrap_err();
-    assert_eq!((absent.kind, absent.message), (Configuration, format!("{place} has no database of this name")));
+    assert_eq!((absent.kind, absent.message.clone()), (Configuration, format!("{place} has no database of this name")));
     let foreign = LOGIN.attempt(&format!("mysql://native:pw%20native@127.0.0.1:{}/other", server.port), &[]).unwrap_err();
-    assert_eq!((foreign.kind, foreign.message), (Denied, format!("{place} does not admit the user of the adapter to the database")));
+    assert_eq!(
+        (foreign.kind, foreign.message.clone()),
+        (Denied, format!("{place} does not admit the user of the adapter to the database"))
+    );
     let nameless = Database::open(connection("mysql", &server.url(""), &[]));
     assert_eq!(nameless.rows("SELECT DATABASE()"), [[Value::Null]]);
     assert_eq!(nameless.error("SELECT * FROM t").kind, Configuration);

@@ -426,7 +426,7 @@ fn a_password_is_not_sent_as_it_is_without_tls() {
         None
     });
     let error = Database::open(connection("mysql", &full, &[])).error(READ);
-    assert_eq!((error.kind, error.message), (Denied, needs("caching_sha2_password")));
+    assert_eq!((error.kind, error.message.clone()), (Denied, needs("caching_sha2_password")));
     for method in ["mysql_clear_password", "sha256_password"] {
         let address = asks(move |client| {
             client.greet("mysql_native_password")?;
@@ -435,7 +435,7 @@ fn a_password_is_not_sent_as_it_is_without_tls() {
             None
         });
         let error = Database::open(connection("mysql", &address, &[])).error(READ);
-        assert_eq!((error.kind, error.message), (Denied, needs(method)));
+        assert_eq!((error.kind, error.message.clone()), (Denied, needs(method)));
     }
     for other in [&b"\xfe"[..], b"\xfeclient_ed25519\0abc"] {
         let address = asks(move |client| {

@@ -49,7 +49,7 @@ fn results_are_those_of_mysql() {
         for first in &values {
             let bound: Vec<Value> = std::iter::repeat_n(first.clone(), count).collect();
             let of = |database: &millrace_tests::database::Database| {
-                database.run(statement, &bound).map_err(|error| (error.kind, error.message))
+                database.run(statement, &bound).map_err(|error| (error.kind, error.message.clone()))
             };
             let (found, expected) = (of(&far), of(&near));
             if found != expected {

@@ -108,7 +108,7 @@ fn what_a_token_needs_is_named() {
         case[part] = Json::Null;
         let error = RdsTokens::new(Rc::new(variables(&case)), clock()).token("db.example", 5432, "me").unwrap_err();
         let expected = format!("`aws_iam` of an adapter needs the variable `{name}`, which is not set");
-        assert_eq!((error.kind, error.message), (ErrorKind::Configuration, expected));
+        assert_eq!((error.kind, error.message.clone()), (ErrorKind::Configuration, expected));
     }
 }
 
@@ -153,7 +153,7 @@ fn a_login_with_a_token() {
     let expected = format!(
         "{place} takes no token of AWS IAM from the user of the adapter; switch IAM authentication on, and run `GRANT rds_iam TO` the user"
     );
-    assert_eq!((asked.kind, asked.message), (ErrorKind::Denied, expected));
+    assert_eq!((asked.kind, asked.message.clone()), (ErrorKind::Denied, expected));
     let without = run("shop app", Variables::default()).unwrap_err();
     let expected = "`aws_iam` of an adapter needs the variable `AWS_REGION`, which is not set";
     assert_eq!((without.kind, without.message.as_str()), (ErrorKind::Configuration, expected));

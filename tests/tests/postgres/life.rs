@@ -18,7 +18,7 @@ fn a_server_without_a_free_connection_is_asked_again() {
     }
     let database = server.open();
     let full = database.error("SELECT 1");
-    assert_eq!((full.kind, full.message), (Busy, "PostgreSQL has no connection left".to_owned()));
+    assert_eq!((full.kind, full.message.clone()), (Busy, "PostgreSQL has no connection left".to_owned()));
     others.pop();
     assert_eq!(database.rows("SELECT 1"), [[Value::I64(1)]]);
 }

@@ -45,18 +45,21 @@ fn every_way_to_send_a_password() {
     ];
     for (user, password, kind, message) in cases {
         let error = LOGIN.attempt(&address(user), &[("password", password)]).unwrap_err();
-        assert_eq!((error.kind, error.message), (kind, message), "{user} {password}");
+        assert_eq!((error.kind, error.message.clone()), (kind, message), "{user} {password}");
         // What the operator needs is for the log.
         let place = format!("`127.0.0.1:{}`, user `{user}`: ", server.port);
         assert!(password.is_empty() || error.source.as_ref().unwrap().starts_with(&place), "{:?}", error.source);
     }
     let absent = LOGIN.attempt(&server.url("absent"), &[]).unwrap_err();
-    assert_eq!((absent.kind, absent.message), (Configuration, format!("{place} has no database of this name")));
+    assert_eq!((absent.kind, absent.message.clone()), (Configuration, format!("{place} has no database of this name")));
     let setting = LOGIN.attempt(&admin, &[("timezone", "Nowhere/Land")]).unwrap_err();
-    assert_eq!((setting.kind, setting.message), (Configuration, format!("{place} does not know a setting of the connection string")));
+    assert_eq!(
+        (setting.kind, setting.message.clone()),
+        (Configuration, format!("{place} does not know a setting of the connection string"))
+    );
     let proof = LOGIN.attempt(&address("free"), &[("channel_binding", "require")]).unwrap_err();
     assert_eq!(
-        (proof.kind, proof.message),
+        (proof.kind, proof.message.clone()),
         (Configuration, "PostgreSQL offers no TLS; where the network between is trusted, set `sslmode=disable`".to_owned())
     );
 }

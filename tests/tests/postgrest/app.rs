@@ -285,7 +285,7 @@ fn errors_have_their_kinds_and_show_no_value() {
         let expected = "PostgREST does not accept the `token` of the adapter: it has expired, or is not for this server";
         for error in [run(&database, &json!({"from": "books"})).unwrap_err(), database.ping().unwrap_err()] {
             assert_eq!((error.kind, error.message.as_str()), (ErrorKind::Credentials, expected));
-            assert!(!error.source.unwrap_or_default().contains(token), "{token}");
+            assert!(!error.source.as_deref().unwrap_or_default().contains(token), "{token}");
         }
     }
 }

@@ -44,7 +44,7 @@ fn a_connection_is_used_again_and_replaced_when_it_is_gone() {
     server.kill();
     let brief = Query { deadline_ms: 300, ..query("GET k") };
     let error = database.run_with(&brief).unwrap_err();
-    assert_eq!((error.kind, error.message), (Unavailable, "could not connect to the server".to_owned()));
+    assert_eq!((error.kind, error.message.clone()), (Unavailable, "could not connect to the server".to_owned()));
     server.restart();
     assert_eq!(json(&database, "GET k"), r#"[{"value":"v"}]"#);
 }

@@ -38,7 +38,7 @@ fn users_passwords_and_databases() {
         let error = run(&open(&url, &[]), "GET k").unwrap_err();
         assert_eq!((error.kind, error.message.as_str()), (kind, format!("{name} {expected}").as_str()));
         assert!(!format!("{error:?}").contains("hunter"), "{error:?}");
-        assert!(error.source.unwrap().starts_with(&format!("`127.0.0.1:{}`", server.port)));
+        assert!(error.source.as_deref().unwrap().starts_with(&format!("`127.0.0.1:{}`", server.port)));
         assert_eq!(open(&url, &[]).ping().unwrap_err().kind, kind);
     }
     open(&at("reader:hunter3@", ""), &[]).ping().unwrap();

@@ -183,7 +183,7 @@ fn refusal(store: &FileState) -> String {
     for other in [now(store.get("k")).unwrap_err(), now(store.add("c", b"me", 1, 9, 60)).unwrap_err(), store.probe().unwrap_err()] {
         assert_eq!(other.message, error.message);
     }
-    error.message
+    error.into_parts().message
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn a_lock_that_is_never_given_back_is_an_error() {
     fs::create_dir_all(folder.path().join("a/state")).unwrap();
     let lock = fs::File::create(folder.path().join("a/state/.lock")).unwrap();
     lock.lock().unwrap();
-    let message = put(&store, "k", "me", b"one").unwrap_err().message;
+    let message = put(&store, "k", "me", b"one").unwrap_err().into_parts().message;
     assert!(message.contains("is locked by another process for too long"), "{message}");
     assert!(clock.0.get() <= 1_000 + PATIENCE_MS + SLOW_PAUSE_MS);
     drop(lock);

@@ -181,8 +181,8 @@ mod tests {
         for (text, kind, outcome, message) in table {
             let StatementFailure { error, outcome: found } = explain(text, &prepared).unwrap_or_else(|| panic!("{text}"));
             assert_eq!((error.kind, error.message.as_str(), found), (kind, message, outcome), "{text}");
-            let source = error.source.unwrap();
-            assert!(!source.is_empty() && text.contains(&source) && !source.contains("SQLITE_") && !source.contains("offset"), "{source}");
+            let source = error.source.as_deref().unwrap();
+            assert!(!source.is_empty() && text.contains(source) && !source.contains("SQLITE_") && !source.contains("offset"), "{source}");
         }
     }
 

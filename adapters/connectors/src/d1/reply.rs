@@ -215,7 +215,7 @@ mod tests {
         for nonsense in halves.chain(others) {
             let StatementFailure { error, outcome } = rows(nonsense).unwrap_err();
             assert_eq!((error.kind, outcome), (ErrorKind::Protocol, Execution::Unknown), "{nonsense}");
-            assert!(!error.source.unwrap_or_default().contains("secret"));
+            assert!(!error.source.as_deref().unwrap_or_default().contains("secret"));
         }
         rows(whole).unwrap();
     }

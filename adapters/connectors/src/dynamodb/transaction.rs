@@ -40,7 +40,7 @@ impl DynamoDb {
             })?;
             if reads { results(answer, query, &steps) } else { Ok(changes(&prepared)) }
         };
-        let results = self.retry.run_idempotent(query, effect, attempt).await?;
+        let results = self.retry.repeat(query, effect, true, attempt).await?;
         Ok(steps.answer(results))
     }
 }

@@ -6,12 +6,12 @@
 use http::StatusCode;
 use millrace_core::{Error, ErrorKind, Json, ports::HttpResponse};
 
-use crate::shared::{StatementFailure, excerpt, words};
+use crate::shared::{StatementFailure, excerpt};
 
 /// What the failure of an HTTP client means.
 pub(super) fn of_client(error: Error) -> StatementFailure {
     let kind = error.kind;
-    let told = |kind, message: &str| Error::new(kind, message).with_source(words(error));
+    let told = |kind, message: &str| Error::new(kind, message).with_source(error.in_full());
     match kind {
         ErrorKind::Unavailable => StatementFailure::not_executed(told(kind, "could not connect to the API")),
         // The connection broke, or never came about: not every host can tell the two apart.

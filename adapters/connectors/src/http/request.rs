@@ -55,7 +55,6 @@ impl Prepared {
     /// that cannot stand where it does, [`Denied`](ErrorKind::Denied) for a request that the
     /// adapter may not send.
     pub(super) fn of(query: &Query<'_>, read_only: bool) -> Result<Self> {
-        query.without_session(HTTP.name)?;
         let prepared = match query.command {
             Command::Document(members) => Self::of_members(members, query.access.reads())?,
             Command::Statement { text, values } => {

@@ -5,7 +5,7 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use millrace_catalogue::HTTP;
 use millrace_core::{Error, ErrorKind, Result, fetch_url::FetchUrl, secret::Secret, url::Url};
-use millrace_languages::http::{header_flaw, is_header_value, path_flaw};
+use millrace_languages::http::{CLIENT_CREDENTIALS, TOKEN_EXCHANGE, header_flaw, is_header_value, path_flaw};
 
 use crate::shared::is_loopback;
 
@@ -40,7 +40,7 @@ pub(super) enum Credentials {
     Header(String, Secret<String>),
     /// A field of the query.
     Query(String, Secret<String>),
-    /// A token that is fetched: [RFC 6749](https://www.rfc-editor.org/rfc/rfc6749#section-4.4).
+    /// A token that is fetched.
     Client(Client),
 }
 
@@ -49,8 +49,10 @@ pub(super) struct Client {
     pub(super) token_url: String,
     pub(super) id: String,
     pub(super) secret: Secret<String>,
-    pub(super) scope: Option<String>,
-    pub(super) audience: Option<String>,
+    /// The token is the caller's, in exchange for its own.
+    pub(super) exchanges: bool,
+    /// What else is asked for, by the names of the fields.
+    pub(super) asks: Vec<(&'static str, String)>,
 }
 
 /// The options that are set, by their names.
@@ -148,6 +150,11 @@ impl Settings {
         })
     }
 
+    /// Whether each caller has credentials of its own at the API.
+    pub(super) fn is_for_callers(&self) -> bool {
+        matches!(&self.credentials, Credentials::Client(client) if client.exchanges)
+    }
+
     /// Whether a URL is on the origin of the API and below its base path.
     pub(super) fn has_below(&self, url: &FetchUrl) -> bool {
         let path = url.target().split('?').next().unwrap_or_default();
@@ -188,13 +195,19 @@ fn credentials(options: &mut Options, public_only: bool) -> Result<Credentials> 
     }
     let mut oauth = |name: &str| options.take(name);
     let named = [oauth("oauth_token_url"), oauth("oauth_client_id"), oauth("oauth_client_secret")];
-    let (scope, audience) = (oauth("oauth_scope"), oauth("oauth_audience"));
+    let asks = [("scope", oauth("oauth_scope")), ("audience", oauth("oauth_audience")), ("resource", oauth("oauth_resource"))];
+    let asks: Vec<_> = asks.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+    let exchanges = match oauth("oauth_grant").as_deref() {
+        None | Some(CLIENT_CREDENTIALS) => false,
+        Some(TOKEN_EXCHANGE) => true,
+        Some(_) => return Err(wrong("oauth_grant", "must be `client_credentials` or `token_exchange`")),
+    };
     match named {
-        [None, None, None] if scope.is_none() && audience.is_none() => {}
+        [None, None, None] if asks.is_empty() && !exchanges => {}
         [Some(token_url), Some(id), Some(secret)] => {
             let url = Url::parse(&token_url).map_err(|what| wrong("oauth_token_url", what))?;
             check_scheme(&url, public_only).map_err(|what| wrong("oauth_token_url", what))?;
-            found.push(Credentials::Client(Client { token_url, id, secret: Secret::new(secret), scope, audience }));
+            found.push(Credentials::Client(Client { token_url, id, secret: Secret::new(secret), exchanges, asks }));
         }
         _ => return Err(wrong("oauth_token_url", "needs `oauth_client_id` and `oauth_client_secret`, and they need it")),
     }
@@ -292,6 +305,11 @@ mod tests {
                 good,
                 &[("oauth_token_url", "http://b.example/hunter2"), ("oauth_client_id", "a"), ("oauth_client_secret", "hunter2")],
                 "`oauth_token_url` of connector `http` has no TLS",
+            ),
+            (
+                good,
+                &[("oauth_token_url", good), ("oauth_client_id", "a"), ("oauth_client_secret", "b"), ("oauth_grant", "hunter2")],
+                "must be `client_credentials`",
             ),
             (good, &[("headers", "hunter2")], "takes texts such as"),
             (good, &[("headers", "Authorization: hunter2")], "is set by the connector"),

@@ -170,7 +170,7 @@ mod tests {
             let StatementFailure { error, outcome } = of_statement(code, text, "SELECT 1");
             assert_eq!((error.kind, error.message.as_str()), (kind, message), "{code} {text}");
             assert_eq!(outcome, if kind == Busy { Execution::NotExecuted } else { Execution::Final }, "{code}");
-            assert!(error.source.unwrap().starts_with(code));
+            assert!(error.source.as_deref().unwrap().starts_with(code));
         }
         let StatementFailure { error, outcome } = of_statement(
             "SQL_INPUT_ERROR",
@@ -181,11 +181,11 @@ mod tests {
             (error.kind, error.message.as_str(), outcome),
             (Syntax, "SQLite does not understand the statement at byte 7", Execution::Final)
         );
-        assert_eq!(error.source.unwrap(), "no such column: \"(at offset 1)\"");
+        assert_eq!(error.source.as_deref().unwrap(), "no such column: \"(at offset 1)\"");
         for (statement, kind) in [("SELECT * FROM t WHERE t MATCH ?1", Data), ("SELECT a FROM t", Syntax), ("", Syntax)] {
             let StatementFailure { error, outcome } = of_statement("SQLITE_UNKNOWN", "SQLite error: no such column: ada", statement);
             assert_eq!((error.kind, outcome), (kind, Execution::Final), "{statement}");
-            assert_eq!(error.source.unwrap(), "SQLITE_UNKNOWN: no such column: ada");
+            assert_eq!(error.source.as_deref().unwrap(), "SQLITE_UNKNOWN: no such column: ada");
         }
     }
 
@@ -233,10 +233,10 @@ mod tests {
         for (status, body, kind, outcome, said) in table {
             let failure = of_status(status, body.as_bytes());
             assert_eq!((failure.error.kind, failure.outcome), (kind, outcome), "{status} {body}");
-            assert_eq!(failure.error.source.unwrap(), format!("status {status}: {said}"));
+            assert_eq!(failure.error.source.as_deref().unwrap(), format!("status {status}: {said}"));
         }
         let expired = of_status(400, br#"{"message":"The stream has expired due to inactivity","code":"STREAM_EXPIRED"}"#);
         assert_eq!(expired.error.kind, Protocol);
-        assert_eq!(of_status(500, "x".repeat(9999).as_bytes()).error.source.unwrap().len(), 512);
+        assert_eq!(of_status(500, "x".repeat(9999).as_bytes()).error.source.as_deref().unwrap().len(), 512);
     }
 }

@@ -5,7 +5,7 @@
 
 use millrace_catalogue::LIBSQL;
 use millrace_core::{
-    Error, ErrorKind, Result,
+    Error, ErrorKind, ErrorParts, Result,
     app::Access,
     ports::{BoundStep, BoundTransaction, CallRecord, Parameter, Query, RecordedWrite},
     value::{Rows, Value},
@@ -180,8 +180,9 @@ fn takes_from(step: &BoundStep<'_>, known: usize) -> bool {
 fn ended(error: Error) -> Error {
     match error.kind {
         ErrorKind::Protocol => {
-            let message = "the libSQL server ended the stream of the transaction";
-            Error { kind: ErrorKind::Unavailable, message: message.to_owned(), source: error.source.or(Some(error.message)), answer: None }
+            let ErrorParts { message, source, .. } = error.into_parts();
+            let ended = "the libSQL server ended the stream of the transaction";
+            Error::new(ErrorKind::Unavailable, ended).with_source(source.unwrap_or(message))
         }
         _ => error,
     }

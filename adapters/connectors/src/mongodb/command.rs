@@ -149,7 +149,8 @@ impl Prepared {
         }
         // Nobody is told to repeat it.
         let kind = if error.kind.is_retryable() { ErrorKind::Protocol } else { error.kind };
-        Error { kind, message: format!("{}; the command took effect", error.message), ..error }
+        let message = format!("{}; the command took effect", error.message);
+        error.with_kind(kind).with_message(message)
     }
 
     /// The same of a failure: a command that writes is not sent again.

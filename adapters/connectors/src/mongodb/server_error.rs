@@ -106,7 +106,7 @@ pub(super) fn of_write(reply: &[(String, Bson)], doing: Doing<'_>) -> Option<Sta
             let message = format!("{}; {of} changed{when}", error.message);
             // Whoever reads the kind must not take it for a call that changed nothing.
             let kind = if error.kind == ErrorKind::TimedOut { error.kind } else { ErrorKind::Protocol };
-            StatementFailure::last(Error { kind, message, ..error })
+            StatementFailure::last(error.with_kind(kind).with_message(message))
         }
         Some(_) | None => StatementFailure::unknown(error),
     })
@@ -121,7 +121,7 @@ fn perhaps_partial(failure: StatementFailure) -> StatementFailure {
         return StatementFailure { error, outcome };
     }
     let message = format!("{}; other documents may have been changed before the error", error.message);
-    StatementFailure::last(Error { kind: ErrorKind::Protocol, message, ..error })
+    StatementFailure::last(error.with_kind(ErrorKind::Protocol).with_message(message))
 }
 
 fn failure(code: i64, source: String, doing: Doing<'_>) -> StatementFailure {
@@ -219,13 +219,13 @@ mod tests {
             let failure = of_write(&reply(changed, codes), INSERT).unwrap();
             assert_eq!((failure.outcome, failure.error.kind), (outcome, kind), "{changed:?} {codes:?}: {failure:?}");
         }
-        let said = |changed, doing| of_write(&reply(Some(changed), &[11_000]), doing).unwrap().error.message;
+        let said = |changed, doing| of_write(&reply(Some(changed), &[11_000]), doing).unwrap().error.into_parts().message;
         let duplicate = "a document with the same unique key exists already";
         assert_eq!(said(2, INSERT), format!("{duplicate}; 2 documents were changed before the error"));
         assert_eq!(said(1, Doing { is_ordered: false, ..INSERT }), format!("{duplicate}; 1 document was changed"));
         let many = of_write(&reply(Some(0), &[11_000]), Doing { changes_many: true, ..INSERT }).unwrap();
         let expected = format!("{duplicate}; other documents may have been changed before the error");
-        assert_eq!((many.outcome, many.error.kind, many.error.message), (Final, Protocol, expected));
+        assert_eq!((many.outcome, many.error.kind, many.error.message.clone()), (Final, Protocol, expected));
     }
 
     #[test]

@@ -70,7 +70,7 @@ impl Resolver {
             ..HttpRequest::default()
         };
         let silent = |why: String| Error::new(ErrorKind::Unavailable, "could not ask DNS for the hosts of MongoDB").with_source(why);
-        let response = self.http.send(request).await.map_err(|error| silent(error.message))?;
+        let response = self.http.send(request).await.map_err(|error| silent(error.into_parts().message))?;
         if response.status != 200 {
             return Err(silent(format!("status {}", response.status)));
         }

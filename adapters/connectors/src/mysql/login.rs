@@ -237,7 +237,8 @@ async fn encrypt(
         ErrorKind::Unavailable => not_yet(error),
         ErrorKind::Denied => {
             let help = "set `ca_certificate` or `sslrootcert`, or `sslmode=require` to skip this check";
-            StatementFailure::last(Error { message: format!("{}; {help}", error.message), ..error })
+            let message = format!("{}; {help}", error.message);
+            StatementFailure::last(error.with_message(message))
         }
         _ => StatementFailure::last(error),
     })?;

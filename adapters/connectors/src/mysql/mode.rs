@@ -91,7 +91,7 @@ mod tests {
 
     fn set(modes: &str) -> Result<String, String> {
         let pairs = vec![("sql_mode".to_owned(), modes.to_owned())];
-        expression(&mut ServerOptions::gather(&KNOWN, pairs, &[]).unwrap()).map_err(|error| error.message)
+        expression(&mut ServerOptions::gather(&KNOWN, pairs, &[]).unwrap()).map_err(|error| error.into_parts().message)
     }
 
     #[test]

@@ -231,7 +231,7 @@ fn ended() -> Error {
 }
 
 fn broken(error: Error) -> Error {
-    Error { message: "the connection to MySQL was lost".to_owned(), ..error }
+    error.with_message("the connection to MySQL was lost")
 }
 
 #[cfg(test)]

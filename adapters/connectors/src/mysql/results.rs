@@ -230,7 +230,7 @@ impl<'a> Results<'a> {
         self.sink.check()?;
         if self.several {
             let StatementFailure { error, outcome } = too_large("the procedure returns more than one list of rows".to_owned(), self.query);
-            return Err(StatementFailure { error: Error { kind: ErrorKind::Denied, ..error }, outcome });
+            return Err(StatementFailure { error: error.with_kind(ErrorKind::Denied), outcome });
         }
         match self.columns {
             Some(columns) => self.sink.into_rows(columns.names.clone()),

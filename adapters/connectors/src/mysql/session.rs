@@ -354,10 +354,9 @@ impl Session {
         if self.warnings == 0 {
             return failure;
         }
-        let Error { message, source, answer, .. } = failure.error;
-        let message = message.trim_end_matches("; nothing was changed");
+        let message = failure.error.message.trim_end_matches("; nothing was changed");
         let message = format!("{message}; changes to tables without transactions, such as those of MyISAM and Aria, were not undone");
-        StatementFailure::last(Error { kind: ErrorKind::Protocol, message, source, answer })
+        StatementFailure::last(failure.error.with_kind(ErrorKind::Protocol).with_message(message))
     }
 
     /// Ends the transaction that is open, if the connection still works.

@@ -273,7 +273,7 @@ mod tests {
             let failure = of_login(&said(number, state, "x"), "`db:3306`, user `me`");
             assert_eq!((failure.error.kind, failure.outcome), (kind, outcome), "{number}");
             assert!(!failure.error.message.contains("db") && !failure.error.message.contains("`me`"), "{}", failure.error.message);
-            assert!(failure.error.source.unwrap().starts_with("`db:3306`, user `me`: "), "{number}");
+            assert!(failure.error.source.as_deref().unwrap().starts_with("`db:3306`, user `me`: "), "{number}");
         }
     }
 }

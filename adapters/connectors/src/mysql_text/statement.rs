@@ -347,7 +347,7 @@ mod tests {
         match check("mysql", text, read_only) {
             Ok(checked) if checked.leaves_traces => "traces".to_owned(),
             Ok(_) => String::new(),
-            Err(error) => error.message,
+            Err(error) => error.into_parts().message,
         }
     }
 

@@ -15,7 +15,7 @@
 //! Between two steps the server's deadline is set to what is left of it.
 
 use millrace_core::{
-    Error, ErrorKind, Json, Result,
+    ErrorKind, Json, Result,
     app::{Access, OnTooMany},
     hex,
     ports::{BoundTransaction, Query},
@@ -101,7 +101,7 @@ impl Steps<'_> {
         // One of the steps, or a constraint that is checked at the end.
         let StatementFailure { error, outcome } = refusal.failure;
         let message = format!("the transaction failed: {}", error.message);
-        Refusal { failure: StatementFailure { error: Error { message, ..error }, outcome }, ..refusal }
+        Refusal { failure: StatementFailure { error: error.with_message(message), outcome }, ..refusal }
     }
 
     /// The result of the steps, of the answers to the batch, and those of its columns that may be

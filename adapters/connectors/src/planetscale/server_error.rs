@@ -7,7 +7,7 @@
 //! itself wrote stands before and behind them: the code before, the number behind. Only where both
 //! agree is a statement sent again.
 
-use millrace_core::{Error, ErrorKind};
+use millrace_core::{Error, ErrorKind, ErrorParts};
 
 use crate::{
     mysql_text::{NO_TABLE, ServerError, of_statement},
@@ -75,7 +75,7 @@ fn fits(code: &str, kind: ErrorKind) -> bool {
 fn of_mysql(code: &str, said: &ServerError, words: &str, read_only: ReadOnly) -> StatementFailure {
     let StatementFailure { error, outcome } = of_statement(said, read_only);
     if error.kind == ErrorKind::Unavailable && is_of_deadline(words) {
-        return StatementFailure::unknown(Error { source: error.source, ..timed_out() });
+        return StatementFailure::unknown(out_of_time(error));
     }
     // Those are what Vitess makes of a deadlock, of too many connections, and of a lock that was
     // waited for.
@@ -84,6 +84,12 @@ fn of_mysql(code: &str, said: &ServerError, words: &str, read_only: ReadOnly) ->
         Execution::NotExecuted if !is_sure => StatementFailure::last(error),
         outcome => StatementFailure { error, outcome },
     }
+}
+
+/// The same error, as one of the deadline.
+fn out_of_time(error: Error) -> Error {
+    let ErrorParts { kind, message, .. } = timed_out().into_parts();
+    error.with_kind(kind).with_message(message)
 }
 
 fn is_of_deadline(words: &str) -> bool {
@@ -112,7 +118,7 @@ fn of_vitess(code: &str, words: &str) -> StatementFailure {
         "resourceexhausted" => last(Busy, "PlanetScale has no connection or transaction left"),
         "aborted" => last(Unavailable, "PlanetScale ended the transaction"),
         "deadlineexceeded" | "canceled" | "cancelled" if is_of_deadline(words) => {
-            StatementFailure::unknown(Error { source: error(Unavailable, "").source, ..timed_out() })
+            StatementFailure::unknown(out_of_time(error(Unavailable, "")))
         }
         "deadlineexceeded" | "canceled" | "cancelled" => StatementFailure::unknown(error(Unavailable, "PlanetScale ended the statement")),
         "unavailable" | "clusterevent" => StatementFailure::unknown(error(Unavailable, "the database is not available")),

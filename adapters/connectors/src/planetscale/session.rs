@@ -20,7 +20,7 @@ use crate::{
     mysql_text::{self, Transaction},
     shared::{
         self, Begin, Call, Execution, FailedEnd, OwnStatements, ReadOnly, Statement, StatementFailure, broken_off, max_response_bytes,
-        own_query, own_steps, soon, timed_out, within, words,
+        own_query, own_steps, soon, timed_out, within,
     },
 };
 
@@ -56,7 +56,7 @@ impl Api {
         let response = self.http.send(request).await.map_err(|error| match error.kind {
             ErrorKind::TooLarge => broken_off(query),
             ErrorKind::Unavailable => {
-                let error = Error::new(ErrorKind::Unavailable, "PlanetScale could not be reached").with_source(words(error));
+                let error = Error::new(ErrorKind::Unavailable, "PlanetScale could not be reached").with_source(error.in_full());
                 StatementFailure::not_executed(error)
             }
             _ => StatementFailure::of_client(error),

@@ -108,7 +108,8 @@ async fn encrypt(
                         true => "set `ca_certificate` or `sslrootcert`: `aws_iam` demands this check",
                         false => "set `ca_certificate` or `sslrootcert`, or `sslmode=require` to skip this check",
                     };
-                    StatementFailure::last(Error { message: format!("{}; {help}", error.message), ..error })
+                    let message = format!("{}; {help}", error.message);
+                    StatementFailure::last(error.with_message(message))
                 }
                 _ => StatementFailure::last(error),
             })?;

@@ -80,7 +80,7 @@ mod tests {
     fn told(text: &str, options: &[(&str, &str)], has_tokens: bool) -> String {
         let options: Vec<_> = options.iter().map(|(name, value)| ((*name).to_owned(), Secret::new((*value).to_owned()))).collect();
         let address = PostgresAddress::parse(text, &options).unwrap();
-        check(&address, "main", has_tokens).err().map(|error| error.message).unwrap_or_default()
+        check(&address, "main", has_tokens).err().map(|error| error.into_parts().message).unwrap_or_default()
     }
 
     #[test]

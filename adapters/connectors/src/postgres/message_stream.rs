@@ -97,5 +97,5 @@ fn ended() -> Error {
 }
 
 fn broken(error: Error) -> Error {
-    Error { message: "the connection to PostgreSQL was lost".to_owned(), ..error }
+    error.with_message("the connection to PostgreSQL was lost")
 }

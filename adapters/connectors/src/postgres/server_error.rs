@@ -97,7 +97,7 @@ mod tests {
             let StatementFailure { error, outcome: found } =
                 of_statement(&body(&[(b'V', severity), (b'C', code), (b'M', "hunter2")]), ReadOnly::Database);
             assert_eq!((error.kind, found), (kind, outcome), "{code}");
-            assert!(!error.message.contains("hunter2") && error.source.unwrap().contains("hunter2"), "{code}");
+            assert!(!error.message.contains("hunter2") && error.source.as_deref().unwrap().contains("hunter2"), "{code}");
         }
     }
 
@@ -141,7 +141,7 @@ mod tests {
             let failure = of_login(&body(&[(b'V', "FATAL"), (b'C', code), (b'M', "x"), (b'D', "y")]), "`db:5432`, user `me`");
             assert_eq!((failure.error.kind, failure.outcome), (kind, outcome), "{code}");
             assert!(!failure.error.message.contains("db") && !failure.error.message.contains("`me`"), "{}", failure.error.message);
-            assert_eq!(failure.error.source.unwrap(), format!("`db:5432`, user `me`: {code}: x (y)"));
+            assert_eq!(failure.error.source.as_deref().unwrap(), format!("`db:5432`, user `me`: {code}: x (y)"));
         }
     }
 }

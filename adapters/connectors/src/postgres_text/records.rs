@@ -67,6 +67,6 @@ mod tests {
         }
         let error = RECORDS.blame(denied("42501: permission denied for table millrace_calls")).error;
         assert_eq!(error.kind, ErrorKind::Configuration);
-        assert!(error.source.is_some_and(|source| source.contains("42501: permission") && source.ends_with("(expires_at);")));
+        assert!(error.source.as_ref().is_some_and(|source| source.contains("42501: permission") && source.ends_with("(expires_at);")));
     }
 }

@@ -187,12 +187,12 @@ fn column(said: &ServerError) -> Option<String> {
 
 /// Whether an error may be of the statement or of what is set before it, and not of the connection
 /// or of time.
-pub(crate) const fn is_of_statement(error: &Error) -> bool {
+pub(crate) fn is_of_statement(error: &Error) -> bool {
     matches!(error.kind, ErrorKind::Syntax | ErrorKind::Constraint | ErrorKind::Data | ErrorKind::Denied | ErrorKind::Protocol)
 }
 
 /// Says that it was the settings of the session, and not the statement, that the server refused.
 pub(crate) fn blame_session(error: Error) -> Error {
-    let message = "PostgreSQL refused a setting or the role of the adapter's `session`".to_owned();
-    Error { kind: ErrorKind::Denied, message, ..error }
+    let message = "PostgreSQL refused a setting or the role of the adapter's `session`";
+    error.with_kind(ErrorKind::Denied).with_message(message)
 }

@@ -92,7 +92,11 @@ fn broken(prepared: &Prepared, why: &str) -> StatementFailure {
 }
 
 fn took_effect(error: Error, prepared: &Prepared) -> Error {
-    if prepared.reads { error } else { Error { message: format!("{}; the request took effect", error.message), ..error } }
+    if prepared.reads {
+        return error;
+    }
+    let message = format!("{}; the request took effect", error.message);
+    error.with_message(message)
 }
 
 #[cfg(test)]

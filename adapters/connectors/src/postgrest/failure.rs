@@ -125,7 +125,7 @@ mod tests {
         let response = HttpResponse { status, headers: Headers::new(), body: body.into() };
         let StatementFailure { error, outcome } = of(&response, prepared, false);
         assert!(!error.message.contains("hunter2"), "{}", error.message);
-        (error.kind, outcome, error.message)
+        (error.kind, outcome, error.message.clone())
     }
 
     #[test]

@@ -84,7 +84,7 @@ mod tests {
             ("arn:aws:rds:eu-central-1:123456789012:cluster:", "names no cluster"),
             ("arn:aws:rds:eu-central-1:123456789012:cluster:hunter2/x", "names no cluster"),
         ] {
-            let message = Cluster::parse(text).unwrap_err().message;
+            let message = Cluster::parse(text).unwrap_err().into_parts().message;
             assert!(message.contains(expected) && !message.contains("hunter2"), "{text}: {message}");
         }
     }

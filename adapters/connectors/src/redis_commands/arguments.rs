@@ -64,7 +64,8 @@ impl Prepared {
         if self.command.reads {
             return error;
         }
-        Error { message: format!("{}; the command took effect", error.message), ..error }
+        let message = format!("{}; the command took effect", error.message);
+        error.with_message(message)
     }
 
     /// Its name, for messages.

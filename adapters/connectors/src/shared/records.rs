@@ -166,8 +166,9 @@ impl Records {
             }
             _ => return StatementFailure { error, outcome },
         };
-        let source = format!("{}; the table is made by: {};", error.source.unwrap_or_default(), self.makes.join(";\n"));
-        StatementFailure::last(Error { kind: ErrorKind::Configuration, message: message.to_owned(), source: Some(source), answer: None })
+        let said = error.source.as_deref().unwrap_or_default();
+        let source = format!("{said}; the table is made by: {};", self.makes.join(";\n"));
+        StatementFailure::last(Error::new(ErrorKind::Configuration, message).with_source(source))
     }
 }
 
@@ -347,7 +348,7 @@ fn of_commit(failure: StatementFailure) -> StatementFailure {
     match failure.outcome {
         Execution::Unknown => {
             let message = format!("{}; it is not known whether the statement took effect", failure.error.message);
-            StatementFailure::unknown(Error { kind: ErrorKind::Unavailable, message, ..failure.error })
+            StatementFailure::unknown(failure.error.with_kind(ErrorKind::Unavailable).with_message(message))
         }
         Execution::NotExecuted | Execution::Final => failure,
     }

@@ -87,7 +87,7 @@ impl StatementFailure {
     /// The client's own words, which name the host, are for the log.
     pub(crate) fn of_client(error: Error) -> Self {
         let kind = error.kind;
-        let told = |kind, message: &str| Error::new(kind, message).with_source(words(error));
+        let told = |kind, message: &str| Error::new(kind, message).with_source(error.in_full());
         match kind {
             ErrorKind::Unavailable => Self::not_executed(told(kind, "could not connect to the database")),
             // The connection broke, or never came about: not every host can tell the two apart.
@@ -100,14 +100,6 @@ impl StatementFailure {
             ErrorKind::Denied => Self::last(told(kind, UNTRUSTED)),
             _ => Self::last(told(kind, "the request to the database is not possible with the settings of the adapter")),
         }
-    }
-}
-
-/// All that an error says, for the log.
-pub(crate) fn words(error: Error) -> String {
-    match error.source {
-        Some(source) => format!("{}: {source}", error.message),
-        None => error.message,
     }
 }
 
@@ -133,22 +125,13 @@ impl Retry {
         self.repeat(query, effect, effect.reads && query.access.reads(), attempt).await
     }
 
-    /// Attempts what the server does only once however often it is sent: it may be sent once more
-    /// where its outcome is unknown. Where that remains unknown, the error of a write says so.
+    /// Attempts, and once more where the outcome is unknown, if it `may_repeat`: what reads, and
+    /// what the server does only once however often it is sent. Where that remains unknown, the
+    /// error of a write says so.
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    #[cfg(feature = "databases")]
-    pub(crate) async fn run_idempotent<T>(
-        &self,
-        query: &Query<'_>,
-        effect: Effect,
-        attempt: impl AsyncFn() -> Result<T, StatementFailure>,
-    ) -> Result<T> {
-        self.repeat(query, effect, true, attempt).await
-    }
-
-    async fn repeat<T>(
+    pub(crate) async fn repeat<T>(
         &self,
         query: &Query<'_>,
         effect: Effect,
@@ -201,7 +184,7 @@ impl Retry {
 
     fn of_unknown_outcome(&self, error: Error) -> Error {
         let message = format!("{}; it is not known whether the {} took effect", error.message, self.what);
-        Error { kind: ErrorKind::Protocol, message, ..error }
+        error.with_kind(ErrorKind::Protocol).with_message(message)
     }
 
     fn timed_out(&self) -> Error {
@@ -301,7 +284,7 @@ mod tests {
                 Err::<(), _>(StatementFailure { error: Error::new(kind, "it failed"), outcome })
             };
             let query = Query { access: Access::Write, ..super::super::own_query("", 60_000) };
-            let future = pin!(retry.run_idempotent(&query, Effect { reads: false, returns: false }, attempt));
+            let future = pin!(retry.repeat(&query, Effect { reads: false, returns: false }, true, attempt));
             let task::Poll::Ready(result) = future.poll(&mut task::Context::from_waker(task::Waker::noop())) else { panic!("it waits") };
             assert_eq!(result, Err(Error::new(ErrorKind::Protocol, "it failed; it is not known whether the statement took effect")));
             assert!(left.borrow_mut().next().is_none(), "each was tried");

@@ -115,7 +115,7 @@ mod tests {
                 sink.push(*length);
             }
         }
-        sink.finish().map(|(rows, is_cut)| (rows.len(), is_cut)).map_err(|failure| failure.error.message)
+        sink.finish().map(|(rows, is_cut)| (rows.len(), is_cut)).map_err(|failure| failure.error.into_parts().message)
     }
 
     #[test]

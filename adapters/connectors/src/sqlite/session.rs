@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use millrace_catalogue::SQLITE;
 use millrace_core::{
-    Error, ErrorKind, Result,
+    Error, ErrorKind, ErrorParts, Result,
     app::{Access, OnTooMany},
     ports::Query,
     value::{Rows, Value},
@@ -252,13 +252,14 @@ impl Drop for OpenTransaction<'_> {
 }
 
 /// The same error, without the path in the words of SQLite and of the operating system.
-fn without_path(error: Error, path: &Path, shown: &str) -> Error {
+fn without_path(mut error: Error, path: &Path, shown: &str) -> Error {
     let folder = path.parent().filter(|folder| folder.parent().is_some()).unwrap_or(path);
     let hide = |source: String| {
         let source = source.replace(&*path.to_string_lossy(), shown);
         if source.contains(&*folder.to_string_lossy()) { None } else { Some(source) }
     };
-    Error { source: error.source.and_then(hide), ..error }
+    error.source = error.source.take().and_then(hide);
+    error
 }
 
 fn open_memory(setup: &Setup) -> Result<Connection> {
@@ -316,9 +317,9 @@ fn refused(authorizer: &Authorizer, query: &Query<'_>, error: rusqlite::Error, p
     let Some(what) = authorizer.take_refused() else { return explained };
     // In the words of every driver of the dialect, where they see it, too.
     let judged = query.statement(SQLITE.name).and_then(|(text, _)| sqlite_text::check(text, SQLITE.name));
-    let Error { kind, message, .. } =
-        judged.err().unwrap_or_else(|| Error::new(ErrorKind::Denied, format!("connector `sqlite` does not run `{what}`")));
-    Error { kind, message, ..explained }
+    let judged = judged.err().unwrap_or_else(|| Error::new(ErrorKind::Denied, format!("connector `sqlite` does not run `{what}`")));
+    let ErrorParts { kind, message, .. } = judged.into_parts();
+    explained.with_kind(kind).with_message(message)
 }
 
 /// The same error, with the place counted from the start of the whole text: rusqlite trims it, and

@@ -65,7 +65,7 @@ fn kind_and_message(code: Code, text: &str, phase: Phase) -> (ErrorKind, String)
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed => {
             (ErrorKind::Busy, "the database is locked by another connection")
         }
-        ErrorCode::OperationInterrupted => return (ErrorKind::TimedOut, timed_out().message),
+        ErrorCode::OperationInterrupted => return (ErrorKind::TimedOut, timed_out().into_parts().message),
         ErrorCode::ReadOnly => (ErrorKind::Denied, "the database is read-only"),
         // What the authorizer refuses on purpose it names itself; else rusqlite refused a name that
         // it could not read.

@@ -61,7 +61,7 @@ pub(crate) fn explain(code: &str, text: &str) -> (ErrorKind, String) {
 /// as a column that is missing. `source` is SQLite's message alone.
 pub(crate) fn of_search(error: Error, searches: impl FnOnce() -> bool) -> Error {
     let is_of_column = error.kind == ErrorKind::Syntax && error.source.as_deref().is_some_and(|text| text.starts_with("no such column"));
-    if is_of_column && searches() { Error { kind: ErrorKind::Data, message: of_value("fts5: ").to_owned(), ..error } } else { error }
+    if is_of_column && searches() { error.with_kind(ErrorKind::Data).with_message(of_value("fts5: ")) } else { error }
 }
 
 fn of_words(text: &str) -> (ErrorKind, &'static str) {

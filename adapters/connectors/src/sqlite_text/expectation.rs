@@ -153,7 +153,7 @@ mod tests {
         for (words, message) in table {
             let failure = StatementFailure::last(Error::new(ErrorKind::Constraint, "refused").with_source(words));
             let error = told(failure, &transaction).error;
-            assert_eq!((error.kind, error.source, error.message.as_str()), (ErrorKind::Expectation, None, message));
+            assert_eq!((error.kind, error.source.as_deref(), error.message.as_str()), (ErrorKind::Expectation, None, message));
         }
         let other =
             told(StatementFailure::last(Error::new(ErrorKind::Constraint, "refused").with_source("bad JSON path: 'x'")), &transaction);

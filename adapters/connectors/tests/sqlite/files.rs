@@ -97,7 +97,7 @@ fn a_seed_that_fails_leaves_nothing() {
         let isolate = Isolate::new(folder.path(), Connection { seed: Some(seed.into()), ..connection("shop.db") });
         let error = isolate.error("SELECT 1");
         assert_eq!((error.kind, error.message.as_str()), (Configuration, message), "{seed}");
-        assert_eq!(error.source.unwrap_or_default(), source, "{seed}");
+        assert_eq!(error.source.as_deref().unwrap_or_default(), source, "{seed}");
         assert!(names(folder.path()).is_empty(), "{seed}");
     }
     let memory = Isolate::memory("gibberish").error("SELECT 1");

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use millrace_core::{
-    Error, ErrorKind, Result,
+    ErrorKind, ErrorParts, Result,
     ports::{CallRecord, Command, Connection, Connector, Query, RecordedWrite},
     value::{Rows, Value},
 };
@@ -104,7 +104,7 @@ fn a_result_too_large_for_a_record_is_not_kept_and_the_change_is() {
 fn what_no_statement_may_do_none_may_do_with_a_record() {
     let isolate = shop();
     for refused in ["BEGIN", "COMMIT", "SAVEPOINT a", "ATTACH 'x' AS y", "PRAGMA user_version = 1", "VACUUM", "CREATE TEMP TABLE x (y)"] {
-        let Error { kind, message, .. } = once(&isolate, refused, &[], "k", 0).unwrap_err();
+        let ErrorParts { kind, message, .. } = once(&isolate, refused, &[], "k", 0).unwrap_err().into_parts();
         assert_eq!(kind, ErrorKind::Denied, "{refused}: {message}");
     }
     assert_eq!(once(&isolate, "INSERT INTO t (v) VALUES (1); DELETE FROM t", &[], "k", 0).unwrap_err().kind, ErrorKind::Syntax);
@@ -133,7 +133,7 @@ fn a_table_that_cannot_be_made_is_the_operators_affair() {
     let open = |read_only| Isolate::new(folder.path(), Connection { read_only, ..connection("shop.db") });
     let prepare = |isolate: &Isolate| block_on(isolate.sqlite.prepare_records(1000));
     rusqlite::Connection::open(folder.path().join("shop.db")).unwrap().execute_batch("CREATE TABLE t (id, v)").unwrap();
-    let Error { kind, source, .. } = prepare(&open(true)).unwrap_err();
+    let ErrorParts { kind, source, .. } = prepare(&open(true)).unwrap_err().into_parts();
     assert_eq!(kind, ErrorKind::Configuration);
     assert!(source.unwrap().contains("CREATE TABLE IF NOT EXISTS millrace_calls (key TEXT"));
     assert_eq!(once(&open(true), INSERT, &[text("a")], "k", 0).unwrap_err().kind, ErrorKind::Denied);

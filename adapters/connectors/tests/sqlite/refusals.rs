@@ -102,7 +102,7 @@ fn a_wrong_statement_is_a_syntax_error() {
     for (statement, message) in cases {
         let error = isolate.error(statement);
         assert_eq!((error.kind, error.message.as_str()), (Syntax, message), "{statement:?}: {error:?}");
-        assert!(!error.source.unwrap_or_default().contains("SELECT"), "the source must not contain the statement: {statement}");
+        assert!(!error.source.as_deref().unwrap_or_default().contains("SELECT"), "the source must not contain the statement: {statement}");
     }
     let surplus = isolate.run("SELECT ?1", &[Value::Null, Value::Null]).unwrap_err();
     assert_eq!((surplus.kind, surplus.message.as_str()), (Syntax, "the statement takes 1 values, and 2 were given"));
@@ -140,7 +140,7 @@ fn a_constraint_is_named_and_no_value_is_shown() {
     let of_data = of_data.map(|(statement, message)| (statement, Data, message));
     for (statement, kind, message) in of_constraints.into_iter().chain(of_data) {
         let error = isolate.error(statement);
-        assert_eq!((error.kind, error.message), (kind, message), "{statement}: {:?}", error.source);
+        assert_eq!((error.kind, error.message.clone()), (kind, message), "{statement}: {:?}", error.source);
         assert!(error.source.is_some(), "{statement}");
     }
     assert_eq!(

@@ -230,7 +230,7 @@ fn a_statement_that_does_not_end_is_stopped_at_the_deadline() {
         format!("{ENDLESS} INSERT INTO t SELECT i FROM n WHERE i > 1"),
         format!("{ENDLESS} UPDATE t SET v = (SELECT max(i) FROM n) RETURNING v"),
     ] {
-        assert_eq!(isolate.error(&statement), Error { source: Some("interrupted".into()), ..timed_out() }, "{statement}");
+        assert_eq!(isolate.error(&statement), timed_out().with_source("interrupted"), "{statement}");
         assert_eq!(isolate.rows("SELECT v FROM t"), [[Value::I64(1)]], "nothing of it stays: {statement}");
     }
     isolate.clock.tick_ms.set(0);

@@ -8,7 +8,7 @@ use millrace_bundler::{
 };
 use millrace_catalogue::{HTTP, find};
 use millrace_core::{
-    Endpoint, Error, ErrorKind, Json,
+    Endpoint, Error, ErrorKind, ErrorParts, Json,
     app::{AUDIT_COLUMNS, App, Audit, AuditTable, MiddlewareAction},
     ports::Column,
     value::Value,
@@ -458,9 +458,10 @@ fn sizes(sizes: &Sizes) -> Json {
 
 /// Whoever checks is the operator: the database's own words are for them.
 pub(super) fn in_full(error: Error) -> String {
-    match error.source {
-        Some(source) => format!("{} ({source})", error.message),
-        None => error.message,
+    let ErrorParts { message, source, .. } = error.into_parts();
+    match source {
+        Some(source) => format!("{message} ({source})"),
+        None => message,
     }
 }
 

@@ -21,10 +21,7 @@ pub(super) fn run(arguments: Health) -> CommandResult {
     match isolate::run(ask).map_err(CommandError::wrong)? {
         Ok((200, body)) => print(body),
         Ok((status, body)) => Err(wrong(format!("status {status}, {body}"))),
-        Err(error) => Err(wrong(match error.source {
-            Some(source) => format!("{}: {source}", error.message),
-            None => error.message,
-        })),
+        Err(error) => Err(wrong(error.in_full())),
     }
 }
 

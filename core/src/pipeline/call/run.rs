@@ -33,6 +33,7 @@ use crate::{
     headers::Headers,
     platform_caller::PlatformCaller,
     ports::{CallEvent, CallStore},
+    secret::Secret,
 };
 
 /// The target of the pipeline's events.
@@ -72,6 +73,8 @@ pub(in crate::pipeline) struct Run<'a> {
     pub(in crate::pipeline) signal: Signal<'a>,
     /// The principal; `None` before stage *authenticate*, and for callers that nobody named.
     pub(in crate::pipeline) auth: Option<Json>,
+    /// The token by which the caller was let in, where it was one.
+    pub(in crate::pipeline) token: OnceCell<Secret<String>>,
     /// Hears what scripts say to the caller; nobody before stage *authenticate* is over.
     pub(in crate::pipeline) listener: Option<&'a dyn Listener>,
     /// What the caller may be asked, and what it answered.

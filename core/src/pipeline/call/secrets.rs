@@ -114,11 +114,11 @@ impl AppSecrets {
     }
 
     /// An error of a port, for any reader: its message is Millrace's, its source is not.
-    pub(in crate::pipeline) fn strike_error(&self, error: Error) -> Error {
-        let Error { kind, message, source, answer } = error;
+    pub(in crate::pipeline) fn strike_error(&self, mut error: Error) -> Error {
         let strike = |text: &str, words| strike(text, words, &[&self.secrets()], Reader::Operator).into_owned();
-        let source = source.map(|source| strike(&source, Words::Foreign(&[])));
-        Error { kind, message: strike(&message, Words::Own), source, answer }
+        error.source = error.source.take().map(|source| strike(&source, Words::Foreign(&[])));
+        error.message = strike(&error.message, Words::Own);
+        error
     }
 
     /// A value of a call that a text of Millrace's repeats.

@@ -47,7 +47,10 @@ pub(in crate::pipeline) fn all(adapter: &Adapter) -> Vec<Option<&str>> {
 pub(in crate::pipeline) fn named(error: Error, database: Option<&str>) -> Error {
     match database {
         None => error,
-        Some(name) => Error { message: format!("{} (in the database `{name}`)", error.message), ..error },
+        Some(name) => {
+            let message = format!("{} (in the database `{name}`)", error.message);
+            error.with_message(message)
+        }
     }
 }
 

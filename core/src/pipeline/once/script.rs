@@ -14,7 +14,7 @@ use super::{
     endings::{conflict, interrupted, unknown},
 };
 use crate::{
-    Error, ErrorKind,
+    Error, ErrorKind, ErrorParts,
     fault::{Change, Fault, Stage},
     hex,
     pipeline::{
@@ -182,7 +182,7 @@ fn writer(run: &Run<'_>) -> String {
 }
 
 fn unavailable(run: &Run<'_>, error: Error) -> Fault {
-    let Error { kind, message, source, .. } = run.pipeline.secrets.strike_error(error);
+    let ErrorParts { kind, message, source, .. } = run.pipeline.secrets.strike_error(error).into_parts();
     let detail = source.map_or_else(|| message.clone(), |source| format!("{message}: {source}"));
     let said = match kind {
         ErrorKind::Busy => {

@@ -98,7 +98,8 @@ async fn explain(pipeline: &Pipeline, place: DatabasePlace<'_>, statement: &Stat
         Err(error) if error.kind == ErrorKind::Denied && !has_role => None,
         Err(error) => Some(Err(match step {
             Some(name) if matches!(command, Command::Statement { .. }) => {
-                Error { message: format!("the step `{name}` failed: {}", error.message), ..error }
+                let message = format!("the step `{name}` failed: {}", error.message);
+                error.with_message(message)
             }
             _ => error,
         })),

@@ -11,8 +11,8 @@ use core::fmt::Write as _;
 use super::Stage;
 use crate::app::{
     Access, App, Audience, Auth, Bind, CacheScope, ClaimRule, ClaimValue, ErrorRule, ErrorStyle, Execute, Form, Idempotency, Input,
-    InputKind, JwtPolicy, KeySource, MiddlewareAction, OnExceed, OnTooMany, Part, Piece, Presenter, SELECT_INPUT, SESSION_ROLE, ScriptRef,
-    SessionTemplate, Source, Statement, Template, TextFormat, TokenCarrier, Tool, Transaction, UnknownFields,
+    InputKind, JwtPolicy, KeySource, MiddlewareAction, OnExceed, OnTooMany, Part, Piece, Presenter, SELECT_INPUT, SESSION_ROLE,
+    SESSION_TOKEN, ScriptRef, SessionTemplate, Source, Statement, Template, TextFormat, TokenCarrier, Tool, Transaction, UnknownFields,
 };
 
 /// One stage of a call.
@@ -266,7 +266,11 @@ fn execute(app: &App, tool: &Tool, details: &mut Vec<String>, shown: &mut Option
 /// What an adapter's `session` sets for the call.
 fn setting(SessionTemplate { name, value }: &SessionTemplate) -> String {
     let value = composed(value);
-    if name == SESSION_ROLE { format!("runs as the role {value}") } else { format!("sets `{name}` to {value} for the call") }
+    match name.as_str() {
+        SESSION_ROLE => format!("runs as the role {value}"),
+        SESSION_TOKEN => "exchanges the caller's token for one of the API".into(),
+        _ => format!("sets `{name}` to {value} for the call"),
+    }
 }
 
 /// How long a result is kept, and for whom.

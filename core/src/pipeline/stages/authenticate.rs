@@ -319,7 +319,8 @@ fn told(run: &Run<'_>, fault: Fault) -> Box<Fault> {
 fn policy_json(run: &Run<'_>, policy: &Policy) -> FaultResult<Json> {
     let mut filled = policy.value.0.clone();
     for (pointer, template) in &policy.templates {
-        let text = run.pipeline.deployment.fill(template).map_err(|unfilled| broken(unfilled.needed_by("the policy").message))?;
+        let text =
+            run.pipeline.deployment.fill(template).map_err(|unfilled| broken(unfilled.needed_by("the policy").into_parts().message))?;
         match filled.pointer_mut(pointer) {
             Some(place) => *place = text.expose().as_str().into(),
             None => return Err(broken("the bundle is damaged: its policy has no place for a string")),

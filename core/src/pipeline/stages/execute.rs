@@ -39,7 +39,7 @@ use crate::pipeline::{
     tenant,
 };
 use crate::{
-    Error, ErrorKind, Json, Result,
+    Error, ErrorKind, ErrorParts, Json, Result,
     app::{Access, Adapter, Execute, OnTooMany},
     fault::{Change, DATA_INVALID, Fault, FaultResult, Stage},
     ports::{Query, SessionSetting},
@@ -177,9 +177,9 @@ fn answered<T>(run: &Run<'_>, question: Question<'_>, writes: bool, answer: Resu
 /// The fault of a failed request of HTTP is that of the first rule of `errors.on` that holds of its
 /// answer; of anything else, that of the error.
 fn failure_of(run: &Run<'_>, access: Access, inputs: &Json, error: Error) -> Box<Fault> {
-    let ruled = error.answer.as_deref().map(|answer| fault_of_answer(run, inputs, answer)).transpose();
+    let ruled = error.answer.as_ref().map(|answer| fault_of_answer(run, inputs, answer)).transpose();
     match ruled.map(Option::flatten) {
-        Ok(Some(fault)) => Box::new(Fault { log: error.source, ..fault }),
+        Ok(Some(fault)) => Box::new(Fault { log: error.into_parts().source, ..fault }),
         Ok(None) => Box::new(fault_of(run, access, error)),
         Err(fault) => fault,
     }
@@ -187,7 +187,7 @@ fn failure_of(run: &Run<'_>, access: Access, inputs: &Json, error: Error) -> Box
 
 fn fault_of(run: &Run<'_>, access: Access, error: Error) -> Fault {
     let status = error.status();
-    let Error { kind, message, source, answer: _ } = error;
+    let ErrorParts { kind, message, source, answer: _ } = error.into_parts();
     let is_api = run.tool.execute.asks_api();
     // What does not answer is a database, or an API.
     let of = |database, api| if is_api { api } else { database };

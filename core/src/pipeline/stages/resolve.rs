@@ -63,6 +63,7 @@ pub(in crate::pipeline) fn begin<'a>(
         operation: call.operation,
         signal,
         auth: None,
+        token: OnceCell::new(),
         listener: None,
         rounds: call.rounds,
         dialogue: Dialogue::default(),

@@ -74,7 +74,7 @@ fn a_script_runs_what_was_judged_with_the_claim_in_its_place() {
     let denied = |why: &str| format!("the adapter `main` keeps each statement to the tenant `auth.claims.org`, and {why}");
     let auth = json!({ "claims": { "org": "north" } });
     let run = |auth: &Json, statement: &str, values: &[Value]| {
-        script(Some(auth), &adapter(), &tenant(), statement, values).map_err(|error| error.message)
+        script(Some(auth), &adapter(), &tenant(), statement, values).map_err(|error| error.into_parts().message)
     };
     assert_eq!(run(&auth, "SELECT 1", &[]), Ok(()));
     assert_eq!(run(&json!({}), "SELECT 1", &[text("south")]), Ok(()));

@@ -68,7 +68,7 @@ fn a_value_that_is_not_there_is_an_error() {
     for (results, kind, why) in table {
         let error = transaction.values(1, &results).unwrap_err();
         let message = format!("the step `log` needs `steps.take.id`, and the step `take` {why}");
-        assert_eq!((error.kind, error.message), (kind, message));
+        assert_eq!((error.kind, &error.message), (kind, &message));
     }
 }
 

@@ -119,7 +119,7 @@ mod tests {
             assert_eq!((failure.error.kind, failure.outcome), (kind, outcome), "{status} {message}");
             let words =
                 message.trim_start_matches("D1_ERROR: ").split(" at offset").next().and_then(|text| text.split(": SQLITE").next()).unwrap();
-            assert!(failure.error.source.unwrap().contains(words), "{message}");
+            assert!(failure.error.source.as_deref().unwrap().contains(words), "{message}");
         }
     }
 

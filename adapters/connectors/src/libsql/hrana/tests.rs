@@ -125,7 +125,7 @@ fn recorded_errors() {
     assert_eq!(kinds, [[(Syntax, Execution::Final); 6].as_slice(), &[(ErrorKind::Protocol, Execution::Unknown)]].concat());
     let refused = answer(&recorded(4)[2]).unwrap_err().error;
     assert_eq!((refused.kind, refused.message.as_str()), (Constraint, "a UNIQUE constraint refused the change: `u.s`"));
-    assert_eq!(refused.source.unwrap(), "SQLITE_CONSTRAINT: UNIQUE constraint failed: u.s");
+    assert_eq!(refused.source.as_deref().unwrap(), "SQLITE_CONSTRAINT: UNIQUE constraint failed: u.s");
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn every_half_of_an_answer_is_broken() {
     for length in 0..whole.len() {
         let failure = answer(&whole[..length]).unwrap_err();
         assert_eq!((failure.error.kind, failure.outcome), (ErrorKind::Protocol, Execution::Unknown), "{length}");
-        assert!(!failure.error.source.unwrap_or_default().contains("neil"));
+        assert!(!failure.error.source.as_deref().unwrap_or_default().contains("neil"));
     }
     answer(whole).unwrap();
 }

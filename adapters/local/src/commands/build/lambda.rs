@@ -152,7 +152,7 @@ fn pack(arguments: &Build, app: &App, output: &mut Output<'_>) -> CommandResult 
         let endpoint = app::endpoint(compiled, base, variables, &CacheChoice::default(), &tasks);
         for index in to_make {
             endpoint.pipeline().ping_all(index).await.map_err(|error| {
-                let source = error.source.map(|source| format!(" ({source})")).unwrap_or_default();
+                let source = error.source.as_ref().map(|source| format!(" ({source})")).unwrap_or_default();
                 let adapter = &endpoint.app().adapters[index].name;
                 CommandError::Wrong(format!("the database of adapter `{adapter}` cannot be created: {}{source}", error.message))
             })?;

@@ -70,7 +70,11 @@ pub(super) async fn jwt(run: &Run<'_>, policy: &JwtPolicy) -> Answer {
         Err(TokenRefusal::Unavailable(reason)) => return Answer::Refuses(unavailable(reason)),
     };
     match principal(run, policy, &claims) {
-        Ok(principal) => Answer::Knows(Some(principal)),
+        Ok(principal) => {
+            // It is set once: nobody is asked after the plugin that knows the caller.
+            let _ = run.token.set(Secret::new(token.to_owned()));
+            Answer::Knows(Some(principal))
+        }
         Err(fault) => Answer::Refuses(fault),
     }
 }
@@ -164,7 +168,7 @@ impl Filled {
 }
 
 fn filled(run: &Run<'_>, template: &EnvTemplate) -> Result<Secret<String>, Box<Fault>> {
-    let text = run.pipeline.deployment.fill(template).map_err(|unfilled| broken(unfilled.needed_by("the policy").message))?;
+    let text = run.pipeline.deployment.fill(template).map_err(|unfilled| broken(unfilled.needed_by("the policy").into_parts().message))?;
     if text.expose().trim().is_empty() {
         return Err(broken(format!("`{template}`, which the policy needs, is empty")));
     }

@@ -48,7 +48,7 @@ impl Reader {
         let connector = NativeConnectors::new(here, clock.clone(), &Tasks::new())
             .with_variables(Rc::new(Variables::of_process()))
             .open(connection)
-            .map_err(|error| CommandError::Wrong(error.message))?;
+            .map_err(|error| CommandError::Wrong(error.into_parts().message))?;
         Ok(Self { connector, clock })
     }
 
