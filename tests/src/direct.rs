@@ -12,7 +12,7 @@ use millrace_core::{
 };
 use millrace_native::{cache::CacheChoice, env::Variables, isolate::STACK_BYTES, ports, wait_until::Tasks};
 
-use crate::case::{Exchange, Group, answer};
+use crate::case::{Case, Exchange, Group, answer};
 
 /// Compiles the app of a group.
 ///
@@ -33,11 +33,19 @@ pub fn compile(folder: &Path) -> App {
 /// Where the app has errors or the runtime cannot start.
 #[must_use]
 pub fn run(group: &Group) -> Vec<Vec<String>> {
+    run_while(group, |_, _| true)
+}
+
+/// The same up to the case of which `goes_on`, which gets its answers, says no.
+///
+/// # Panics
+/// As [`run`].
+pub fn run_while(group: &Group, goes_on: impl FnMut(&Case, &[String]) -> bool + Send) -> Vec<Vec<String>> {
     let variables = Variables::from_iter(group.env.iter().cloned());
     let make = |app, folder: &Path| Endpoint::new(app, ports::native(folder.to_path_buf(), variables, &CacheChoice::Memory, &Tasks::new()));
     // With the stack that an isolate has.
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, || run_on(group, make));
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, || answers(group, make, goes_on));
         thread.unwrap_or_else(|error| panic!("{error}")).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
@@ -47,6 +55,14 @@ pub fn run(group: &Group) -> Vec<Vec<String>> {
 /// # Panics
 /// Where the app has errors or the runtime cannot start.
 pub fn run_on(group: &Group, make: impl FnOnce(App, &Path) -> Endpoint) -> Vec<Vec<String>> {
+    answers(group, make, |_, _| true)
+}
+
+fn answers(
+    group: &Group,
+    make: impl FnOnce(App, &Path) -> Endpoint,
+    mut goes_on: impl FnMut(&Case, &[String]) -> bool,
+) -> Vec<Vec<String>> {
     let folder = group.install();
     let app = compile(folder.path());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap_or_else(|error| panic!("{error}"));
@@ -63,7 +79,11 @@ pub fn run_on(group: &Group, make: impl FnOnce(App, &Path) -> Endpoint) -> Vec<V
                 // for a client that waits.
                 tokio::task::yield_now().await;
             }
+            let is_last = !goes_on(case, &texts);
             answers.push(texts);
+            if is_last {
+                break;
+            }
         }
         answers
     })

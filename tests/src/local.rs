@@ -193,23 +193,26 @@ fn joined(mut rest: &[u8]) -> Vec<u8> {
 /// Where the host does not come up.
 #[must_use]
 pub fn run(group: &Group) -> Vec<Vec<String>> {
-    run_logging(group).0
+    run_logging(group, &[], |_, _| {}).0
 }
 
-/// The same, and what the host has logged, at the level `debug`.
+/// The same with more variables, and what the host has logged, at the level `debug`. `last` gets the
+/// host once all is answered.
 ///
 /// # Panics
 /// As [`run`].
 #[must_use]
-pub fn run_logging(group: &Group) -> (Vec<Vec<String>>, String) {
+pub fn run_logging(group: &Group, more: &[(String, String)], last: impl FnOnce(&Host, &[Vec<String>])) -> (Vec<Vec<String>>, String) {
     let folder = group.install();
     let log = folder.path().join("stderr.log");
     // Without it, `dev` would make a key for the run, and answer other than a deployment without
     // one.
     let no_key = ("MILLRACE_STATE_KEY".to_owned(), String::new());
-    let env: Vec<_> = std::iter::once(no_key).chain(group.env.iter().cloned()).collect();
+    let env: Vec<_> = std::iter::once(no_key).chain(group.env.iter().chain(more).cloned()).collect();
     let host = Host::dev_logging(folder.path(), &env, "debug", &log);
-    let answers = group.cases.iter().map(|case| case.requests.iter().map(|request| host.send(request)).collect()).collect();
+    let answers: Vec<Vec<String>> =
+        group.cases.iter().map(|case| case.requests.iter().map(|request| host.send(request)).collect()).collect();
+    last(&host, &answers);
     drop(host);
     (answers, std::fs::read_to_string(&log).unwrap_or_else(|error| panic!("{}: {error}", log.display())))
 }

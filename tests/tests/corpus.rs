@@ -13,6 +13,8 @@ use millrace_tests::{
     selected_groups, stdio, tries,
 };
 
+use crate::telemetry::exported::Exported;
+
 /// Runs all groups on one host and panics with every difference.
 fn check(host: &str, run: impl Fn(&Group) -> Vec<Vec<String>>) {
     check_groups(host, selected_groups(), 300, run);
@@ -44,14 +46,17 @@ fn the_core_answers_the_same_again() {
 }
 
 #[test]
-fn the_local_host_answers_the_same_and_logs_no_secret() {
+fn the_local_host_answers_the_same_and_logs_and_exports_no_secret() {
+    let exported = Exported::start();
     let lines = Cell::new(0);
     check("local host", |group| {
-        let (answers, log) = local::run_logging(group);
+        let (answers, log) = local::run_logging(group, &exported.env(), |host, answers| exported.wait(group, host, answers));
         lines.set(lines.get() + group.check_log("local host", &log));
         answers
     });
     assert!(lines.get() > 100 || !is_everything_selected(), "only {} lines were logged: the test has nothing to read", lines.get());
+    let spans = exported.check(&selected_groups());
+    assert!(spans > 500 || !is_everything_selected(), "only {spans} spans were exported: the test has nothing to read");
 }
 
 #[test]

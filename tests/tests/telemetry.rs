@@ -13,12 +13,12 @@ use millrace_tests::{
     Group,
     case::Exchange,
     collector::Collector,
-    direct::compile,
     groups,
     local::{Host, binary},
     scripted::{Reply, Scripted},
 };
 
+pub(crate) mod exported;
 mod worker;
 
 /// How long something may take that happens by itself.
@@ -195,65 +195,6 @@ fn a_tool_behind_a_prompt_is_traced_under_the_method_that_was_asked() {
     let root = spans.iter().find(|span| span["kind"] == 2).unwrap();
     let tool = root["attributes"]["gen_ai.tool.name"].as_str().unwrap();
     assert_eq!((&root["name"], &root["attributes"]["mcp.method.name"]), (&format!("prompts/get {tool}").into(), &"prompts/get".into()));
-}
-
-#[test]
-fn nothing_that_callers_send_or_get_is_exported() {
-    let collector = Collector::start();
-    for group in groups() {
-        let name = compile(&group.app).name;
-        let (host, _folder) = served(&group, &collector.env());
-        let mut answered = None;
-        for request in group.cases.iter().filter(|case| case.runs_on("local")).flat_map(|case| &case.requests) {
-            if host.send(request).starts_with("HTTP 200") && request.body.contains("tools/call") {
-                answered = Some(request.clone());
-            }
-        }
-        // Whatever was called before is exported with this or earlier.
-        let traced = ("traceparent".to_owned(), format!("00-{TRACE}-b7ad6b7169203331-01"));
-        let mut last = Exchange::parse("CALL last");
-        last.headers.push(traced.clone());
-        if host.send(&last).starts_with("HTTP 401") {
-            // All of the app is for callers who signed in; what answers none of them makes no call.
-            let Some(mut last) = answered else { continue };
-            last.headers.retain(|(name, _)| name != "traceparent");
-            last.headers.push(traced);
-            let _ = host.send(&last);
-        }
-        let started = Instant::now();
-        while !collector.spans().iter().any(|span| span["trace"] == TRACE && span["resource"]["service.name"] == name.as_str()) {
-            assert!(started.elapsed() < PATIENCE, "{} exports nothing", group.name);
-            millrace_tests::wait::moment();
-        }
-    }
-    let spans = collector.spans();
-    assert!(spans.len() > 500, "only {} spans: there is nothing to read", spans.len());
-    let text: String = spans.iter().map(|span| format!("{} {}\n", span["name"], span["attributes"])).collect();
-    for group in groups() {
-        // Tools that call tools take names as values; a name that is none has to be absent all the
-        // same.
-        let mut tools: Vec<String> = compile(&group.app).tools.into_iter().map(|tool| tool.name).collect();
-        tools.sort_by_key(|name| std::cmp::Reverse(name.len()));
-        let text = tools.iter().fold(text.clone(), |text, name| text.replace(name.as_str(), ""));
-        for (name, value) in group.env.iter().filter(|(name, value)| value.len() > 8 && !name.starts_with("SHOWN")) {
-            assert!(!text.contains(value.as_str()), "the value of {name} of `{}` is exported", group.name);
-        }
-        for request in group.cases.iter().flat_map(|case| &case.requests) {
-            let body: Json = serde_json::from_str(&request.body).unwrap_or_default();
-            for value in strings(&body["params"]["arguments"]).iter().filter(|value| value.len() > 8 && !tools.contains(value)) {
-                assert!(!text.contains(value.as_str()), "{value} of `{}` is exported", group.name);
-            }
-        }
-    }
-}
-
-fn strings(value: &Json) -> Vec<String> {
-    match value {
-        Json::String(text) => vec![text.clone()],
-        Json::Array(elements) => elements.iter().flat_map(strings).collect(),
-        Json::Object(members) => members.values().flat_map(strings).collect(),
-        _ => Vec::new(),
-    }
 }
 
 #[test]

@@ -264,7 +264,7 @@ fn mysql_reads_texts_as_the_build_does() {
 #[test]
 fn clickhouse_reads_texts_as_the_build_does() {
     let server = clickhouse::start(&[]);
-    compare("ClickHouse", Dialect::ClickHouse, count(1_500, 500), &clickhouse::open(&server));
+    compare("ClickHouse", Dialect::ClickHouse, count(1_500, 150), &clickhouse::open(&server));
 }
 
 /// A setting of the database by which a literal would end elsewhere.

@@ -17,6 +17,8 @@ use super::{app, call};
 
 /// How long something may take that happens by itself.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How many calls find the server dead. Each tries again, for two seconds.
+const DEAD: usize = 4;
 
 #[test]
 fn a_packed_database_is_read_where_it_lies_and_written_in_a_copy() {
@@ -48,7 +50,7 @@ fn a_packed_database_is_read_where_it_lies_and_written_in_a_copy() {
 #[test]
 fn invocations_outlive_their_database() {
     let turns = tries(1000, 100);
-    let (killed, restarted) = (turns * 2 / 5, turns * 2 / 5 + 20);
+    let (killed, restarted) = (turns * 2 / 5, turns * 2 / 5 + tries(20, DEAD));
     let mut server = Sqld::start(None);
     let adapter = format!("connector: libsql\nconnection_string: http://127.0.0.1:{}\noptions: {{ timeout: 20s }}\n", server.port);
     let folder = app(&[
@@ -108,7 +110,7 @@ fn every_invocation_is_answered_while_postgres_dies_and_returns() {
     };
     (0..100).for_each(|turn| check(turn, &is_right));
     server.kill();
-    (100..120).for_each(|turn| check(turn, &is_clear));
+    (100..100 + tries(20, DEAD)).for_each(|turn| check(turn, &is_clear));
     server.restart();
     (120..200).for_each(|turn| check(turn, &is_right));
 
