@@ -43,6 +43,15 @@ fn a_driver_takes_the_options_of_its_row_and_no_other() {
 }
 
 #[test]
+fn the_reference_names_each_option() {
+    for (connector, written) in CONNECTORS.iter().zip(WRITTEN) {
+        assert_eq!(connector.name, written.connector);
+        let missing: Vec<_> = connector.options.iter().filter(|option| !written.options.contains(&format!("`{option}`"))).collect();
+        assert!(missing.is_empty(), "{}: {missing:?}", connector.name);
+    }
+}
+
+#[test]
 fn a_connector_of_statements_says_so_of_any_other_command() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("x.db");

@@ -23,6 +23,8 @@ use millrace_tests::{
 };
 use serde_json::{Map, json};
 
+mod schemas;
+
 /// A value that is a text to whoever is careful.
 const HOSTILE: &str = "o'neil\"; DROP TABLE customers; -- {{ inputs.q }}";
 static COUNT: AtomicUsize = AtomicUsize::new(0);

@@ -113,7 +113,8 @@ rows! {
 
     "postgres" POSTGRES:
     "`postgres://user:password@host/database`, or in a Worker the name of a Hyperdrive, `hyperdrive:DB`",
-    "`aws_iam`, `ca_certificate`, `connect_timeout`, `max_connections`, `password`, `sslmode`, `sslrootcert` and others",
+    "`application_name`, `aws_iam`, `ca_certificate`, `channel_binding`, `connect_timeout`, `max_connections`, `options`, `password`, \
+     `search_path`, `sslmode`, `sslrootcert`, `timezone`, `user`",
     Connector {
         name: "postgres",
         language: Postgres,

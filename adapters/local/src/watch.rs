@@ -157,6 +157,8 @@ fn is_byproduct(path: &Path) -> bool {
         || name == "millrace.d.ts"
         || name.starts_with('.')
         || name.ends_with('~')
+        // Of `dev` itself, perhaps: each version would be followed by another.
+        || name.ends_with(".log")
         || name.ends_with(".swp")
         || name.ends_with(".tmp")
 }
@@ -185,6 +187,7 @@ mod tests {
             "/app/.0123.isolate",
             "/app/.x.yaml.swp",
             "/app/x.yaml~",
+            "/app/dev.log",
             "/elsewhere/x.yaml",
             "/app",
         ] {

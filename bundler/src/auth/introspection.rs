@@ -35,7 +35,7 @@ pub(crate) static INTROSPECTION_POLICY: Record = Record {
         Field::new(
             "keep",
             Shape::Duration,
-            "How long an answer is used: so long a token that was revoked is still accepted. At most `1h`; `0s` asks for each call.",
+            "How long an answer is used. Until then, a token that was revoked is still accepted. At most `1h`; `0s` asks for each call.",
         )
         .default("60s"),
         Field::new("leeway", Shape::Duration, "How far the issuer's clock may be from this one; at most `5m`.").default("30s"),
