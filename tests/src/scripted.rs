@@ -118,7 +118,19 @@ impl Scripted {
     /// What was asked so far.
     #[must_use]
     pub fn received(&self) -> Vec<Received> {
-        self.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.received_after(0)
+    }
+
+    /// The same without the first `count`.
+    #[must_use]
+    pub fn received_after(&self, count: usize) -> Vec<Received> {
+        self.received.lock().unwrap_or_else(PoisonError::into_inner).iter().skip(count).cloned().collect()
+    }
+
+    /// How many requests came so far.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.received.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 }
 

@@ -10,6 +10,7 @@ use millrace_tests::{
     sample as sampled, selected_groups,
 };
 
+mod apis;
 mod authorizers;
 mod caches;
 mod databases;

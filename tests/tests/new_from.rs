@@ -242,7 +242,7 @@ fn value(name: &str, schema: &Json) -> Json {
         (Some("string"), _) if schema["pattern"].is_string() => json!("77"),
         (Some("string"), _) if name == "address" => json!("10.0.0.1"),
         (Some("string"), _) if name == "stay" => json!("1 day"),
-        (Some("string"), _) if name == "seen" => json!("2026-02-03T04:05:06"),
+        (Some("string"), _) if described.contains(", as in 2026-02-03T04:05:06") => json!("2026-02-03T04:05:06"),
         (Some("string"), _) => json!(
             format!("{}{HOSTILE}", COUNT.fetch_add(1, Ordering::Relaxed))
                 .chars()
@@ -470,6 +470,8 @@ fn every_tool_of_a_postgresql_database_works() {
     );
     let create = app.read("app/tools/orders/create/config.yaml");
     assert!(create.contains("status:      { type: string, enum: [open, paid, \"it's\", \"{{ inputs.x }}\"], default: open,"), "{create}");
+    let create = app.read("app/tools/customers/create/config.yaml");
+    assert!(create.contains("{ type: string, optional: true, description: \"Seen, as in 2026-02-03T04:05:06\" }"), "{create}");
 
     // The address is in `.env` alone, which nobody else can read, and git ignores.
     let env = app.path().join(".env");

@@ -243,7 +243,8 @@ fn a_second_import_writes_what_nobody_changed_and_shows_the_rest() {
     let again = said(path, &["import", "openapi", "shop.yaml", "--out", "shop"]);
     assert!(again.contains("wrote 0 files, 4 as they were") && again.contains("1 other operation without a tool"), "{again}");
     // The API changes all three.
-    let changed = SHOP.replace("type: integer } }]", "type: string } }]").replace("max: 200", "maxLength: 100").replace("gone", "lost");
+    let changed =
+        SHOP.replace("type: integer } }]", "type: string } }]").replace("maxLength: 200", "maxLength: 100").replace("gone", "lost");
     files::write(path, "shop.yaml", &changed);
     let merged = said(path, &["import", "openapi", "shop.yaml", "--out", "shop"]);
     assert!(merged.contains("the API changed; written anew:") && merged.contains("changed by hand, and left as they are"), "{merged}");
@@ -422,7 +423,7 @@ fn check_tells_where_a_used_operation_is_gone_or_narrower() {
             "customer: { type: string }",
             "`inputs.customer` has the type `int`, and the specification `string`",
         ),
-        ("max: 200", "maxLength: 20", "`inputs.note.max` is 200, and 20 in the specification"),
+        ("maxLength: 200", "maxLength: 20", "`inputs.note.max` is 200, and 20 in the specification"),
         ("product: { type: string }", "product: { type: string, enum: [a] }", "`inputs.lines.items.fields.product` allows any value"),
         ("required: [customer]", "required: [customer, note]", "`note` (body) is required"),
         ("/users:", "/people:", "`GET /users` is not in the specification"),
@@ -437,7 +438,7 @@ fn check_tells_where_a_used_operation_is_gone_or_narrower() {
     files::write(
         path,
         "new.yaml",
-        &SHOP.replace("gone]", "gone, more]").replace("max: 200", "maxLength: 2000").replace("required: [customer], ", ""),
+        &SHOP.replace("gone]", "gone, more]").replace("maxLength: 200", "maxLength: 2000").replace("required: [customer], ", ""),
     );
     said(path, &["check", "shop", "--spec", "new.yaml"]);
     let json = refused(path, &["check", "shop", "--spec", "missing.yaml"], 1);

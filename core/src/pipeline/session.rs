@@ -39,7 +39,7 @@ pub(super) fn of(run: &Run<'_>, adapter: &Adapter) -> Result<Vec<SessionSetting>
 
 fn without_token(adapter: &Adapter) -> Error {
     let message = format!(
-        "the adapter `{}` exchanges the access token of the caller, which has to sign in with one that `jwt` or `introspection` verifies",
+        "the adapter `{}` exchanges the access token of the caller; sign in with a token that `jwt` or `introspection` verifies",
         adapter.name
     );
     Error::new(ErrorKind::Denied, message)

@@ -4,14 +4,17 @@
 use std::net::SocketAddr;
 
 use millrace_core::{
-    ErrorKind,
+    ErrorKind, Json,
     app::Access,
     ports::{Command, Query},
 };
 use millrace_tests::{
     database::{Database, connection, query},
+    files,
     scripted::{Reply, Scripted},
 };
+use serde_json::json;
+use tempfile::TempDir;
 
 /// Where an API could lead to instead of `{}`, the place of another server, `127.0.0.1:PORT`.
 const AWAY: [&str; 22] = [
@@ -42,13 +45,13 @@ const AWAY: [&str; 22] = [
 const BESIDE: [&str; 7] = ["/", "/v1x", "/v2/x", "/v1/../x", "/v1/%2e%2e/x", "../x", "/v1/a/..%2f..%2fx"];
 
 /// Where an API could lead to; `other` is the place of another server.
-pub(crate) fn places(other: SocketAddr) -> Vec<String> {
+fn places(other: SocketAddr) -> Vec<String> {
     let (port, other) = (other.port().to_string(), other.to_string());
     AWAY.iter().chain(&BESIDE).map(|place| place.replace("{port}", &port).replace("{}", &other)).collect()
 }
 
 /// Hosts that are not public.
-pub(crate) const PRIVATE: [&str; 12] = [
+const PRIVATE: [&str; 12] = [
     "127.0.0.1",
     "localhost",
     "a.localhost",
@@ -62,6 +65,73 @@ pub(crate) const PRIVATE: [&str; 12] = [
     "100.64.0.1",
     "169.254.169.254",
 ];
+
+/// An app whose API leads to other places, and adapters with hosts that are not public.
+pub(crate) struct Astray {
+    own: Scripted,
+    other: Scripted,
+    /// How many places there are.
+    count: usize,
+    /// The folder of the app.
+    pub(crate) folder: TempDir,
+}
+
+impl Astray {
+    /// `adapter` is the text of the API's adapter, whose URL has the path `/v1`.
+    pub(crate) fn start(adapter: &str) -> Self {
+        let other = Scripted::with(vec![Reply::Whole(200, "application/json", "[\"of the other server\"]".to_owned())]);
+        let port = other.address.port();
+        let locations = places(other.address);
+        let count = locations.len();
+        let own = Scripted::start(move |_, request| {
+            let path = request.line.split(' ').nth(1).unwrap_or_default();
+            let (way, number) = path.trim_start_matches("/v1/").split_once('/').unwrap();
+            let location = &locations[number.parse::<usize>().unwrap()];
+            match way {
+                "moved" => Reply::Fields(302, format!("location: {location}"), String::new()),
+                _ => Reply::Whole(200, "application/json", json!({"items": [1], "next": location}).to_string()),
+            }
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| files::write(folder.path(), path, text);
+        write("millrace.yaml", "name: far\n");
+        write("app/adapters/far.yaml", adapter);
+        for (tool, more) in [("moved", ""), ("linked", "result: /items\npage: { link: /next }\n")] {
+            let request = format!("request: GET /{tool}/{{{{ inputs.n }}}}\n{more}");
+            let text = format!("description: x\nuse: far\n{request}inputs: {{ n: {{ type: int }} }}\n");
+            write(&format!("app/tools/{tool}/config.yaml"), &text);
+        }
+        for (number, host) in PRIVATE.iter().enumerate() {
+            let adapter = format!("connector: http\nconnection_string: \"https://{host}:{port}/v1\"\n");
+            write(&format!("app/adapters/p{number}.yaml"), &adapter);
+            write(&format!("app/tools/p{number}/config.yaml"), &format!("description: x\nuse: p{number}\nrequest: GET /x\n"));
+        }
+        Self { own, other, count, folder }
+    }
+
+    /// The address of the API, `http://127.0.0.1:PORT`.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.own.address)
+    }
+
+    /// Calls every tool with every place: nobody gets there. `call` gives the result of a tool.
+    pub(crate) fn check(&self, call: impl Fn(&str, Json) -> Json) {
+        for number in 0..self.count {
+            for tool in ["moved", "linked"] {
+                let before = self.own.count();
+                let result = call(tool, json!({"n": number}));
+                assert!(result["isError"] == true && self.own.count() == before + 1, "{tool} {number}: {result}");
+            }
+        }
+        for (number, host) in PRIVATE.iter().enumerate() {
+            let result = call(&format!("p{number}"), json!({}));
+            let error = &result["_meta"]["millrace/error"];
+            let is_refused = error["message"].as_str().is_some_and(|message| message.contains("does not have a public address"));
+            assert!(error["code"] == "QUERY_REFUSED" && is_refused, "{host}: {result}");
+        }
+        assert!(self.other.count() == 0 && self.count >= 29, "{:?}", self.other.received());
+    }
+}
 
 fn run(database: &Database, text: &str) -> Result<usize, ErrorKind> {
     let query = Query { access: Access::Read, command: Command::Statement { text, values: &[] }, ..query(text) };

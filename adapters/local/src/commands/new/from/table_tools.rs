@@ -621,7 +621,11 @@ impl<'a> TableTools<'a> {
         parts.extend(rule.map(str::to_owned));
         let comment = field.column.comment.as_deref().and_then(remark);
         let reference = field.refers_to.as_ref().map(|other| capitalized(&other.words()));
-        let what = what.or(comment).or(reference).unwrap_or_else(|| capitalized(&names::in_words(&field.name)));
+        let mut what = what.or(comment).or(reference).unwrap_or_else(|| capitalized(&names::in_words(&field.name)));
+        // Inputs have no type for a time without a zone: the description shows how one is written.
+        if field.column.kind == Kind::LocalTime && self.dialect.facts().has_times {
+            what += ", as in 2026-02-03T04:05:06";
+        }
         parts.push(format!("description: {}", quoted(&what)));
         parts.join(", ")
     }
