@@ -16,6 +16,9 @@ use millrace_core::url::percent_decoded_strictly;
 /// The methods that a request may have.
 pub const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
+/// The most requests of an isolate that `max_requests` lets be under way at once.
+pub const MOST_REQUESTS: usize = 256;
+
 /// A token for the client itself ([RFC 6749](https://www.rfc-editor.org/rfc/rfc6749#section-4.4)).
 pub const CLIENT_CREDENTIALS: &str = "client_credentials";
 

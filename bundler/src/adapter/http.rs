@@ -6,7 +6,7 @@ use millrace_core::{
     app::{EnvTemplate, SESSION_TOKEN, SessionTemplate},
     url::UrlParts,
 };
-use millrace_languages::http::{GRANTS, TOKEN_EXCHANGE, is_header_value};
+use millrace_languages::http::{GRANTS, MOST_REQUESTS, TOKEN_EXCHANGE, is_header_value};
 
 use super::aws_iam::without_placeholders;
 use crate::{
@@ -35,8 +35,6 @@ const OF_OAUTH: [(&str, bool); 6] = [
 const GRANT: &str = "oauth_grant";
 /// The fewest words of a reason.
 const WORDS_OF_A_REASON: usize = 3;
-/// The most requests at once.
-const MOST_REQUESTS: i64 = 1_000;
 
 /// The values of an option that is a list of texts: each is an option of that name. `None` for any
 /// other option.
@@ -75,7 +73,7 @@ pub(super) fn check(compiler: &mut Compiler<'_>, document: &Document, settings: 
     check.fields();
     check.redirects(is_private);
     if let Some(entry) = check.options.entry("max_requests").filter(|entry| !check.is_filled_in(entry))
-        && !matches!(entry.value.data, Data::Int(1..=MOST_REQUESTS))
+        && !matches!(entry.value.data, Data::Int(number) if usize::try_from(number).is_ok_and(|number| (1..=MOST_REQUESTS).contains(&number)))
     {
         check.error(
             entry,

@@ -1,4 +1,4 @@
-//! Schemas of others, which are not kept here.
+//! Schemas of others, which are not kept here; without any, a small one.
 //!
 //! `MILLRACE_SCHEMAS` names a folder with their SQL: `NAME.postgres.sql`, `NAME.mysql.sql` and
 //! `NAME.sqlite.sql`, as `pg_dump`, `mariadb-dump` and `.dump` write them. Each gets an app with
@@ -7,6 +7,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     env, fs,
+    path::PathBuf,
 };
 
 use millrace_core::{Json, value::Value};
@@ -27,19 +28,36 @@ const SORTED: usize = 2_000;
 /// What the page of a list is named by, beside the columns of its table.
 const OF_LISTS: [&str; 4] = ["sort", "order", "offset", "limit"];
 
+/// Two tables and a view, of two pages.
+const SMALL: &str = "
+CREATE TABLE makers (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, founded DATE);
+CREATE TABLE items (id INTEGER PRIMARY KEY, maker_id INTEGER NOT NULL REFERENCES makers (id), title TEXT NOT NULL, price REAL NOT NULL, note TEXT);
+CREATE VIEW cheap_items AS SELECT id, title, price FROM items WHERE price < 40;
+INSERT INTO makers VALUES (1, 'Ada & Sons', '1843-01-02'), (2, 'o''neil', NULL), (3, 'Bäcker', '2020-02-29');
+WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250)
+INSERT INTO items SELECT i, 1 + i % 3, 'item ' || i % 100, i * 0.5, CASE WHEN i % 2 = 0 THEN 'note ' || i END FROM n;
+";
+
 #[test]
 fn every_tool_of_the_schemas_of_a_folder_works() {
-    let Some(folder) = env::var_os("MILLRACE_SCHEMAS") else { return };
-    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
     let mut faults = Vec::new();
-    for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "sql")) {
-        let name = file.file_stem().unwrap().to_str().unwrap();
-        let trial = of_dump(name, &fs::read_to_string(file).unwrap());
+    for (name, sql) in dumps() {
+        let trial = of_dump(&name, &sql);
+        assert!(trial.tools.len() >= 10 && trial.calls >= 50, "{name}: {} tools, {} calls", trial.tools.len(), trial.calls);
         println!("{name}: {} tools, {} calls, {} faults", trial.tools.len(), trial.calls, trial.faults.len());
         faults.extend(trial.faults.into_iter().map(|fault| format!("{name}: {fault}")));
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// The names of the dumps, and their SQL.
+fn dumps() -> Vec<(String, String)> {
+    let Some(folder) = env::var_os("MILLRACE_SCHEMAS") else { return vec![("small.sqlite".to_owned(), SMALL.to_owned())] };
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "sql"));
+    files.sort();
+    let dump = |file: &PathBuf| (file.file_stem().unwrap().to_str().unwrap().to_owned(), fs::read_to_string(file).unwrap());
+    files.iter().map(dump).collect()
 }
 
 /// Calls the tools of a database that a dump makes.

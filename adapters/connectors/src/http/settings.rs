@@ -5,14 +5,12 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use millrace_catalogue::HTTP;
 use millrace_core::{Error, ErrorKind, Result, fetch_url::FetchUrl, secret::Secret, url::Url};
-use millrace_languages::http::{CLIENT_CREDENTIALS, TOKEN_EXCHANGE, header_flaw, is_header_value, path_flaw};
+use millrace_languages::http::{CLIENT_CREDENTIALS, MOST_REQUESTS, TOKEN_EXCHANGE, header_flaw, is_header_value, path_flaw};
 
 use crate::shared::is_loopback;
 
 /// How many requests of an isolate are under way at once, by default.
 const MAX_REQUESTS: usize = 8;
-/// The most that may be set.
-const MOST_REQUESTS: usize = 256;
 
 /// An API, and what its adapter says of it.
 pub(super) struct Settings {
@@ -135,7 +133,7 @@ impl Settings {
         let max_requests = match options.take("max_requests").map(|number| number.parse()) {
             None => MAX_REQUESTS,
             Some(Ok(number @ 1..=MOST_REQUESTS)) => number,
-            Some(_) => return Err(wrong("max_requests", "must be a whole number from 1 to 256")),
+            Some(_) => return Err(wrong("max_requests", &format!("must be a whole number from 1 to {MOST_REQUESTS}"))),
         };
         Ok(Self {
             base_path: url.path.to_owned(),
