@@ -28,6 +28,12 @@ mod watch;
 
 use cli::Cli;
 
+/// musl's has one lock for all threads; zig's, which replaces it, asks the system for each block
+/// over 32 kB.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     output::exit(commands::run(Cli::parse()))
 }

@@ -169,3 +169,21 @@ fn prose_ends_at_a_column() {
     }
     assert!(long.is_empty(), "a comment ends at column {COLUMNS}:\n{}", long.join("\n"));
 }
+
+/// The names of a manifest's dependencies, of any kind, that have the workspace's version.
+fn shared_dependencies(manifest: &str) -> Vec<&str> {
+    manifest.lines().filter_map(|line| line.split_once(" = { workspace = true")).map(|(name, _)| name).collect()
+}
+
+#[test]
+fn every_dependency_of_the_workspace_has_a_crate_that_takes_it() {
+    let workspace = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let section = |begin: &str| workspace.split(begin).nth(1).unwrap().split("\n[").next().unwrap().split("\n]").next().unwrap();
+    let members: Vec<&str> = section("members = [").split('"').skip(1).step_by(2).collect();
+    let manifests: Vec<String> = members.iter().map(|member| fs::read_to_string(root().join(member).join("Cargo.toml")).unwrap()).collect();
+    let taken: BTreeSet<&str> = manifests.iter().flat_map(|manifest| shared_dependencies(manifest)).collect();
+    let named = section("[workspace.dependencies]").lines().filter(|line| !line.starts_with('#'));
+    let named: BTreeSet<&str> = named.filter_map(|line| line.split_once(" = ")).map(|(name, _)| name).collect();
+    assert!(named.len() > 80, "only {} dependencies were found: the test sees too little", named.len());
+    assert!(named == taken, "named, but no crate takes it, so what it was for is gone: {:?}", named.difference(&taken));
+}
