@@ -104,6 +104,32 @@ impl Protocol {
 
     /// Answers one HTTP request. A call that becomes a stream holds on to the protocol.
     pub(crate) async fn answer(self: &Rc<Self>, request: Rc<Request>) -> Response {
+        let Some(observer) = self.pipeline.ports().observer.as_deref() else { return self.answer_unobserved(request).await };
+        let began_ns = observer.now_ns();
+        let response = self.answer_unobserved(Rc::clone(&request)).await;
+        if began_ns > 0 {
+            let took_ns = observer.now_ns().saturating_sub(began_ns);
+            observer.handled(&crate::ports::HandledRequest {
+                method: &request.method,
+                route: self.route(&request.path),
+                status: response.status,
+                took_ns,
+            });
+        }
+        response
+    }
+
+    /// Which of the paths that the app answers this is.
+    fn route<'a>(&'a self, path: &'a str) -> Option<&'a str> {
+        let server = &self.pipeline.app().server;
+        if server.is_endpoint(path) {
+            Some(&server.path)
+        } else {
+            Some(path).filter(|path| matches!(*path, "/heartbeat" | "/livez" | "/readyz"))
+        }
+    }
+
+    async fn answer_unobserved(self: &Rc<Self>, request: Rc<Request>) -> Response {
         let pipeline = &self.pipeline;
         if let Some(mut response) = discovery::answer(pipeline, &request) {
             if request.method == "HEAD" {

@@ -1,4 +1,4 @@
-//! A collector of traces that reads them by OpenTelemetry's own definitions.
+//! A collector that reads what it gets by OpenTelemetry's own definitions.
 
 use std::{
     fs,
@@ -23,37 +23,74 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Starts a collector.
+    /// Starts a collector that speaks HTTP.
     ///
     /// # Panics
     /// Where it is not installed, or does not come up.
     #[must_use]
     pub fn start() -> Self {
+        Self::speaking(None)
+    }
+
+    /// Starts one that speaks gRPC.
+    ///
+    /// # Panics
+    /// As [`start`](Self::start).
+    #[must_use]
+    pub fn grpc() -> Self {
+        Self::speaking(Some("grpc"))
+    }
+
+    fn speaking(protocol: Option<&'static str>) -> Self {
         let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
         let (python, script) = (tool("venv/bin/python"), root().join("tests/servers/otlp_receiver.py"));
-        let file = folder.path().join("spans");
-        fs::write(&file, "").unwrap_or_else(|error| panic!("{error}"));
+        for name in ["spans", "metrics", "logs"] {
+            fs::write(folder.path().join(name), "").unwrap_or_else(|error| panic!("{error}"));
+        }
+        let place = folder.path().to_owned();
         let process = Process::start(move |_, port| {
             let mut command = Command::new(&python);
-            command.arg(&script).arg(port.to_string()).arg(&file);
+            command.arg(&script).arg(port.to_string()).arg(&place).args(protocol);
             command
         });
         Self { process, folder }
     }
 
-    /// The variable that has traces sent here.
+    /// The variable that has everything sent here.
     #[must_use]
     pub fn env(&self) -> Vec<(String, String)> {
         vec![("OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(), format!("http://127.0.0.1:{}", self.process.port))]
     }
 
-    /// Everything so far, as it was written down.
+    /// The same, with metrics that are sent often.
+    #[must_use]
+    pub fn env_often(&self) -> Vec<(String, String)> {
+        let often = |name: &str| (name.to_owned(), "100".to_owned());
+        let names = ["OTEL_METRIC_EXPORT_INTERVAL", "OTEL_BSP_SCHEDULE_DELAY", "OTEL_BLRP_SCHEDULE_DELAY"];
+        self.env().into_iter().chain(names.map(often)).collect()
+    }
+
+    /// Has every request refused, or none.
+    ///
+    /// # Panics
+    /// Where that cannot be said.
+    pub fn be_down(&self, is_down: bool) {
+        let file = self.folder.path().join("down");
+        let told = if is_down { fs::write(file, "") } else { fs::remove_file(file) };
+        told.unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// All spans so far, as they were written down.
     ///
     /// # Panics
     /// Where it cannot be read.
     #[must_use]
     pub fn text(&self) -> String {
-        fs::read_to_string(self.folder.path().join("spans")).unwrap_or_else(|error| panic!("{error}"))
+        self.file("spans")
+    }
+
+    fn file(&self, name: &str) -> String {
+        fs::read_to_string(self.folder.path().join(name)).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Every span so far.
@@ -62,15 +99,37 @@ impl Collector {
     /// Where something came that is not a span.
     #[must_use]
     pub fn spans(&self) -> Vec<Json> {
-        let text = self.text();
+        self.lines("spans")
+    }
+
+    /// Every data point of metrics so far.
+    ///
+    /// # Panics
+    /// Where something came that is not one.
+    #[must_use]
+    pub fn metrics(&self) -> Vec<Json> {
+        self.lines("metrics")
+    }
+
+    /// Every log line so far.
+    ///
+    /// # Panics
+    /// Where something came that is not one.
+    #[must_use]
+    pub fn logs(&self) -> Vec<Json> {
+        self.lines("logs")
+    }
+
+    fn lines(&self, name: &str) -> Vec<Json> {
+        let text = self.file(name);
         // The last line may be half written.
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-        let span = |line: &str| -> Json { serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")) };
-        let spans: Vec<Json> = whole.lines().map(span).collect();
-        for span in &spans {
-            assert!(span.get("error").is_none(), "{span}");
+        let line = |line: &str| -> Json { serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")) };
+        let lines: Vec<Json> = whole.lines().map(line).collect();
+        for line in &lines {
+            assert!(line.get("error").is_none(), "{line}");
         }
-        spans
+        lines
     }
 
     /// The spans, once there are so many calls.
@@ -89,4 +148,34 @@ impl Collector {
             crate::wait::moment();
         }
     }
+
+    /// What a metric came to with these labels, over all who sent it: the last value of each that
+    /// counts from its start, and the sum of those that count from the time before. Of a histogram
+    /// the count.
+    ///
+    /// # Panics
+    /// As [`metrics`](Self::metrics).
+    #[must_use]
+    pub fn total(&self, metric: &str, labels: &[(&str, &str)]) -> i64 {
+        let mut totals = std::collections::BTreeMap::new();
+        for point in self.metrics() {
+            let attributes = &point["attributes"];
+            let has = |(name, value): &(&str, &str)| word(&attributes[*name]) == *value;
+            if point["metric"] != metric || !labels.iter().all(has) {
+                continue;
+            }
+            let value = if point["count"].is_null() { &point["value"] } else { &point["count"] };
+            let key = (point["resource"]["service.instance.id"].to_string(), attributes.to_string());
+            let total = totals.entry(key).or_insert(0);
+            let value = value.as_i64().unwrap_or_default();
+            // 1 is delta.
+            *total = if point["temporality"] == 1 { *total + value } else { value };
+        }
+        totals.into_values().sum()
+    }
+}
+
+/// The value of a label as text.
+fn word(value: &Json) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

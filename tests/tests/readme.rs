@@ -8,6 +8,7 @@ use std::{
     process::Command,
 };
 
+use millrace_telemetry::metrics::METRICS;
 use millrace_core::pipeline::Stage;
 use millrace_tests::files;
 use millrace_tests::{
@@ -169,6 +170,12 @@ fn the_pages_list_what_there_is() {
     // Stage *signal* is a look at the clock between the others.
     let expected: Vec<&str> = Stage::ALL.into_iter().filter(|stage| *stage != Stage::Signal).map(Stage::as_str).collect();
     assert_eq!(stages, expected, "docs/telemetry.md");
+    for about in METRICS {
+        let row = telemetry.lines().find(|line| line.starts_with(&format!("| `{}` |", about.name)));
+        let row = row.unwrap_or_else(|| panic!("docs/telemetry.md does not have `{}`", about.name));
+        let labels: Vec<&str> = about.labels.iter().copied().filter(|label| !row.contains(&format!("`{label}`"))).collect();
+        assert!(labels.is_empty(), "docs/telemetry.md: `{}` has the labels {labels:?}", about.name);
+    }
 
     let (scripts, types) = (page("docs/scripts.md"), page("bundler/src/types.rs"));
     let declared = between(&types, "export interface Request {", "  }\n");

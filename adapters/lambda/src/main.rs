@@ -37,7 +37,14 @@ use millrace_core::{
     ports::Env as _,
     secret::Secret,
 };
-use millrace_native::{cache::CacheChoice, env::Variables, logging, secrets::SecretsChoice, state, telemetry};
+use millrace_native::{
+    cache::CacheChoice,
+    env::Variables,
+    logging,
+    secrets::SecretsChoice,
+    state,
+    telemetry::{self, TelemetrySettings},
+};
 
 mod answer;
 mod databases;
@@ -120,7 +127,9 @@ fn start(concurrency: usize) -> Result<InvocationHandler, Error> {
              handler may run once in each; set `MILLRACE_CACHE` to `dynamodb:TABLE` or to the address of a Redis server"
         );
     }
-    let traces = telemetry::TraceSettings::of_app(&app, &variables).map_err(|error| error.into_parts().message)?;
+    let telemetry = TelemetrySettings::of_app(&app, &variables, telemetry::ABILITIES);
+    let telemetry = telemetry.map_err(|error| error.into_parts().message)?;
+    telemetry.iter().try_for_each(telemetry::check).map_err(|error| error.to_string())?;
     if let Some(missing) = app.missing_state_key(&variables) {
         tracing::warn!("{missing}");
     }
@@ -130,7 +139,7 @@ fn start(concurrency: usize) -> Result<InvocationHandler, Error> {
     if let Some(problem) = app.sign_in_problem(&variables) {
         tracing::warn!("{problem}");
     }
-    let seed = Seed { app, variables, cache, traces, places, streams };
+    let seed = Seed { app, variables, cache, telemetry, places, streams };
     Ok(InvocationHandler {
         isolates: Arc::new(Isolates::start(&seed, isolates)?),
         settling: Settling::new(concurrency == 1),

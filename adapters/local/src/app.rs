@@ -12,7 +12,15 @@ use millrace_core::{
     app::{Adapter, App, Tool},
     ports::{Observer, Ports},
 };
-use millrace_native::{cache::CacheChoice, env::Variables, logging, ports, secrets::SecretsChoice, state, telemetry, wait_until::Tasks};
+use millrace_native::{
+    cache::CacheChoice,
+    env::Variables,
+    logging, ports,
+    secrets::SecretsChoice,
+    state,
+    telemetry::{self, TelemetrySettings},
+    wait_until::Tasks,
+};
 use millrace_script::Engine;
 use serde_json::json;
 
@@ -159,12 +167,14 @@ pub(crate) fn note_state(app: &App, base: &Path, variables: &Variables, cache: &
     }
 }
 
-/// What is traced of the app, and where that is sent.
+/// What is collected of the app for a collector, and where that is sent.
 ///
 /// # Errors
-/// A variable is wrong.
-pub(crate) fn traces(app: &App, variables: &Variables) -> CommandResult<Option<telemetry::TraceSettings>> {
-    telemetry::TraceSettings::of_app(app, variables).map_err(CommandError::wrong)
+/// A variable is wrong, or a certificate that one names cannot be used.
+pub(crate) fn telemetry(app: &App, variables: &Variables) -> CommandResult<Option<TelemetrySettings>> {
+    let settings = TelemetrySettings::of_app(app, variables, telemetry::ABILITIES).map_err(CommandError::wrong)?;
+    settings.iter().try_for_each(telemetry::check).map_err(CommandError::wrong)?;
+    Ok(settings)
 }
 
 /// An endpoint for this isolate. `base` is the folder that relative paths of databases are below.
@@ -172,7 +182,7 @@ pub(crate) fn endpoint(app: App, base: PathBuf, variables: Variables, cache: &Ca
     observed_endpoint(app, base, variables, cache, tasks, None, None)
 }
 
-/// The same, whose calls somebody observes, and which are traced by these settings.
+/// The same, whose calls somebody observes, and what is collected of them for a collector.
 pub(crate) fn observed_endpoint(
     app: App,
     base: PathBuf,
@@ -180,9 +190,9 @@ pub(crate) fn observed_endpoint(
     cache: &CacheChoice,
     tasks: &Tasks,
     observer: Option<Rc<dyn Observer>>,
-    traces: Option<telemetry::TraceSettings>,
+    telemetry: Option<TelemetrySettings>,
 ) -> Endpoint {
     let mut ports = Ports { observer, ..ports::native(base, variables, cache, tasks) };
-    telemetry::trace(traces, &mut ports);
+    telemetry::observe(telemetry, &mut ports);
     Endpoint::new(app, ports)
 }

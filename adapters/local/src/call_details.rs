@@ -174,7 +174,10 @@ impl CallObserver for ObservedCall {
                 }
             }
             CallEvent::Ended(outcome) => self.ended(outcome),
-            CallEvent::Forwarded(_) | CallEvent::CacheLookedUp { .. } | CallEvent::ConnectorAnswered { .. } => {}
+            CallEvent::Forwarded(_)
+            | CallEvent::CacheLookedUp { .. }
+            | CallEvent::ConnectorAnswered { .. }
+            | CallEvent::ScriptEnded { .. } => {}
         }
     }
 }

@@ -185,6 +185,9 @@ pub(crate) struct Check {
     /// in millrace.yaml, and how large the scripts are
     #[arg(long)]
     pub(crate) sizes: bool,
+    /// Print every metric, and what each of its labels can be
+    #[arg(long)]
+    pub(crate) metrics: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -19,6 +19,7 @@ mod explain;
 mod grants;
 mod health;
 mod import;
+mod metrics;
 mod new;
 mod run;
 mod schema;

@@ -35,5 +35,8 @@ use cli::Cli;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    output::exit(commands::run(Cli::parse()))
+    let outcome = commands::run(Cli::parse());
+    // What was collected and not sent yet.
+    millrace_native::telemetry::shut_down();
+    output::exit(outcome)
 }

@@ -14,7 +14,7 @@ use millrace_native::{
     http::{Limits, MakeHandler},
     isolate::Order,
     listener::{Replacer, Server},
-    telemetry,
+    telemetry::TelemetrySettings,
 };
 use tokio::sync::mpsc;
 
@@ -104,7 +104,7 @@ pub(crate) struct ServedApp {
     pub(crate) base: PathBuf,
     pub(crate) variables: Variables,
     pub(crate) cache: CacheChoice,
-    pub(crate) traces: Option<telemetry::TraceSettings>,
+    pub(crate) telemetry: Option<TelemetrySettings>,
     /// What a browser gets at `/`.
     pub(crate) page: Page,
     /// Where the settings of the tools came from, where the page shows that.
@@ -116,7 +116,7 @@ pub(crate) struct ServedApp {
 impl ServedApp {
     /// What makes an isolate's handler. `calls` is where the page finds the calls of others.
     pub(crate) fn make(&self, observer: Option<MakeObserver>, calls: &CallLog) -> MakeHandler<EndpointAndPage> {
-        let Self { app, base, variables, cache, traces, page, settings, caller } = self.clone();
+        let Self { app, base, variables, cache, telemetry, page, settings, caller } = self.clone();
         let calls = calls.clone();
         // The last isolate takes the app itself, so that one isolate means one app in memory.
         Box::new(move |tasks| {
@@ -125,7 +125,7 @@ impl ServedApp {
             let watched = observer.map(|make| make());
             let observer = observers([watched.clone(), details.clone().map(|details| details as Rc<dyn Observer>)]);
             let folder = base.clone();
-            let endpoint = app::observed_endpoint(Arc::unwrap_or_clone(app), base, variables, &cache, tasks, observer, traces);
+            let endpoint = app::observed_endpoint(Arc::unwrap_or_clone(app), base, variables, &cache, tasks, observer, telemetry);
             if has_scripts {
                 // Before the first call comes, in most cases: that one need not wait for it.
                 let endpoint = endpoint.clone();
@@ -317,7 +317,7 @@ mod tests {
             base: folder.path().to_owned(),
             variables: Variables::default(),
             cache: CacheChoice::default(),
-            traces: None,
+            telemetry: None,
             page: Page::Off,
             settings: Arc::new([]),
             caller: None,

@@ -68,7 +68,11 @@ impl CallObserver for Watch {
             CallEvent::MiddlewareBegan(_) => self.entry_began.set(Instant::now()),
             CallEvent::MiddlewareEnded(entry) => self.ended(Step::Entry(entry.place.clone()), &self.entry_began),
             CallEvent::Ended(_) => self.measured.borrow_mut().call = Some(self.began.elapsed()),
-            CallEvent::Forwarded(_) | CallEvent::CacheLookedUp { .. } | CallEvent::ConnectorAnswered { .. } | CallEvent::Failed(_) => {}
+            CallEvent::Forwarded(_)
+            | CallEvent::CacheLookedUp { .. }
+            | CallEvent::ConnectorAnswered { .. }
+            | CallEvent::ScriptEnded { .. }
+            | CallEvent::Failed(_) => {}
         }
     }
 }

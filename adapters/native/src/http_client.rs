@@ -157,7 +157,7 @@ pub(crate) fn unusable(error: &reqwest::Error) -> Error {
     Error::new(ErrorKind::Configuration, format!("the HTTP client cannot start{}", tls::remedy(&words(error)))).with_source(words(error))
 }
 
-fn classify(error: reqwest::Error, host: &str) -> Error {
+pub(crate) fn classify(error: reqwest::Error, host: &str) -> Error {
     if NotPublic::caused(&error) {
         return public_address::refusal(host);
     }

@@ -27,6 +27,8 @@ use tracing_subscriber::{
     util::{SubscriberInitExt as _, TryInitError},
 };
 
+use crate::telemetry::log_lines;
+
 /// What is logged: a level (`off`, `error`, `warn`, `info`, `debug`, `trace`), or levels by target
 /// (`warn,millrace_core=debug`). Audit lines, which an app asks for, are logged at every level but
 /// `off`, unless their target is named.
@@ -51,8 +53,8 @@ pub fn filter(text: &str) -> Result<Targets, String> {
 pub fn init(filter: Targets, format: Format) -> Result<(), TryInitError> {
     std::panic::set_hook(Box::new(log_panic));
     match format {
-        Format::Text => tracing_subscriber::registry().with(text(filter)).try_init(),
-        Format::Json => tracing_subscriber::registry().with(json(filter)).try_init(),
+        Format::Text => tracing_subscriber::registry().with(exported(filter.clone())).with(text(filter)).try_init(),
+        Format::Json => tracing_subscriber::registry().with(exported(filter.clone())).with(json(filter)).try_init(),
     }
 }
 
@@ -76,6 +78,14 @@ where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
     fmt::layer().fmt_fields(Fields).with_writer(io::stderr).with_ansi(colours()).with_filter(events(targets))
+}
+
+/// The same lines for a collector, where the deployment names one.
+fn exported<S>(targets: Targets) -> impl Layer<S>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+{
+    log_lines::layer(events(targets))
 }
 
 fn json<S>(targets: Targets) -> impl Layer<S>

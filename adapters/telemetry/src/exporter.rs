@@ -22,8 +22,9 @@ use millrace_core::{
 
 use crate::{
     otlp,
-    settings::TraceSettings,
+    settings::{Destination, TraceSettings},
     span::{Parent, Span},
+    tracer::SpanSink,
 };
 
 /// How many finished spans are kept until they are sent.
@@ -46,6 +47,7 @@ const LONGEST_ANSWER: usize = 64 << 10;
 /// What an isolate that traces keeps.
 pub(crate) struct TracerState {
     settings: TraceSettings,
+    resource: Vec<(String, String)>,
     http: Rc<dyn HttpClient>,
     clock: Rc<dyn Clock>,
     random: Rc<dyn Random>,
@@ -56,19 +58,23 @@ pub(crate) struct TracerState {
     /// By when the turn that is under way has made place for another; 0 where there is none.
     sends_until_ms: Rc<Cell<u64>>,
     rests_until_ms: Cell<u64>,
+    /// For the work of sending, which holds on to it.
+    own: std::rc::Weak<Self>,
 }
 
 impl TracerState {
     pub(crate) fn new(
         settings: TraceSettings,
+        resource: &[(String, String)],
         http: Rc<dyn HttpClient>,
         clock: Rc<dyn Clock>,
         random: Rc<dyn Random>,
         wait_until: Rc<dyn WaitUntil>,
         now_ns: fn() -> u64,
-    ) -> Self {
-        Self {
+    ) -> Rc<Self> {
+        Rc::new_cyclic(|own| Self {
             settings,
+            resource: resource.to_vec(),
             http,
             clock,
             random,
@@ -78,51 +84,21 @@ impl TracerState {
             dropped: Cell::new(0),
             sends_until_ms: Rc::default(),
             rests_until_ms: Cell::new(0),
-        }
-    }
-
-    pub(crate) fn samples(&self, trace_id: &str, parent: Option<&Parent>) -> bool {
-        self.settings.samples(trace_id, parent)
-    }
-
-    pub(crate) fn now_ns(&self) -> u64 {
-        (self.now_ns)()
-    }
-
-    /// A random number other than 0.
-    pub(crate) fn new_id(&self) -> u64 {
-        let mut bytes = [0; 8];
-        self.random.fill(&mut bytes);
-        u64::from_le_bytes(bytes).max(1)
-    }
-
-    /// Keeps a finished span. A call's own span is the last of its trace here: then what is kept
-    /// gets sent.
-    pub(crate) fn keep(self: &Rc<Self>, span: Span) {
-        let is_last = span.is_call;
-        {
-            let mut finished = self.finished.borrow_mut();
-            if finished.len() < MOST_SPANS {
-                finished.push(span);
-            } else {
-                self.dropped.set(self.dropped.get() + 1);
-            }
-        }
-        if is_last {
-            self.have_sent();
-        }
+            own: own.clone(),
+        })
     }
 
     /// Has what is kept sent, unless somebody is at it.
-    fn have_sent(self: &Rc<Self>) {
+    fn have_sent(&self) {
         let now_ms = self.clock.now_ms();
         if now_ms < self.rests_until_ms.get() {
             self.dropped.set(self.dropped.get() + self.finished.take().len());
         } else if now_ms >= self.sends_until_ms.get() {
             // The last but one of its requests may begin at the end of the time and take as long as
             // any.
-            self.sends_until_ms.set(now_ms.saturating_add(TURN_MS + SLACK_MS).saturating_add(self.settings.timeout_ms));
-            let (kept, turn) = (self.clone(), SendTurn(self.sends_until_ms.clone()));
+            self.sends_until_ms.set(now_ms.saturating_add(TURN_MS + SLACK_MS).saturating_add(self.settings.to.timeout_ms));
+            let Some(kept) = self.own.upgrade() else { return };
+            let turn = SendTurn(self.sends_until_ms.clone());
             self.wait_until.wait_until(Box::pin(async move { kept.send_all(turn).await }));
         }
     }
@@ -158,21 +134,61 @@ impl TracerState {
     }
 
     async fn send(&self, spans: &[Span]) -> Result<()> {
-        let mut headers = self.settings.headers.clone();
-        headers.append("content-type", "application/json");
-        let request = HttpRequest {
-            method: "POST".to_owned(),
-            url: self.settings.url.clone(),
-            headers,
-            body: otlp::request(&self.settings.resource, spans),
-            deadline_ms: self.clock.now_ms().saturating_add(self.settings.timeout_ms),
-            max_response_bytes: LONGEST_ANSWER,
-            ..HttpRequest::default()
-        };
-        match self.http.send(request).await?.status {
-            200..300 => Ok(()),
-            status => Err(Error::new(ErrorKind::Unavailable, format!("the collector of traces answered with status {status}"))),
+        post(&*self.http, &self.settings.to, self.clock.now_ms(), otlp::request(&self.resource, spans), "traces").await
+    }
+}
+
+impl SpanSink for TracerState {
+    fn samples(&self, trace_id: &str, parent: Option<&Parent>) -> bool {
+        self.settings.samples(trace_id, parent)
+    }
+
+    fn now_ns(&self) -> u64 {
+        (self.now_ns)()
+    }
+
+    fn new_id(&self) -> u64 {
+        let mut bytes = [0; 8];
+        self.random.fill(&mut bytes);
+        u64::from_le_bytes(bytes).max(1)
+    }
+
+    /// After a call's own span, what is kept gets sent.
+    fn keep(&self, span: Span) {
+        let is_last = span.is_call;
+        {
+            let mut finished = self.finished.borrow_mut();
+            if finished.len() < MOST_SPANS {
+                finished.push(span);
+            } else {
+                self.dropped.set(self.dropped.get() + 1);
+            }
         }
+        if is_last {
+            self.have_sent();
+        }
+    }
+}
+
+/// Sends a body to a collector.
+///
+/// # Errors
+/// Nobody is there, or refuses it.
+pub(crate) async fn post(http: &dyn HttpClient, to: &Destination, now_ms: u64, body: Vec<u8>, of: &str) -> Result<()> {
+    let mut headers = to.headers.clone();
+    headers.append("content-type", "application/json");
+    let request = HttpRequest {
+        method: "POST".to_owned(),
+        url: to.url.clone(),
+        headers,
+        body,
+        deadline_ms: now_ms.saturating_add(to.timeout_ms),
+        max_response_bytes: LONGEST_ANSWER,
+        ..HttpRequest::default()
+    };
+    match http.send(request).await?.status {
+        200..300 => Ok(()),
+        status => Err(Error::new(ErrorKind::Unavailable, format!("the collector of {of} answered with status {status}"))),
     }
 }
 

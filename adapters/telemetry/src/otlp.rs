@@ -1,4 +1,4 @@
-//! `ExportTraceServiceRequest` in OTLP's JSON: protobuf's JSON, but for ids, which are hexadecimal,
+//! `ExportTraceServiceRequest` and `ExportMetricsServiceRequest` in OTLP's JSON: protobuf's JSON, but for ids, which are hexadecimal,
 //! and enums, which are numbers.
 //!
 //! It is written as text: a tree of values first would be the larger part of what a Worker has of
@@ -6,11 +6,15 @@
 //!
 //! Protocol: <https://github.com/open-telemetry/opentelemetry-proto>.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use millrace_core::Json;
 
-use crate::span::{Attribute, Span};
+use crate::{
+    deltas::{Exemplar, Point},
+    metrics::{Description, Metric, MetricKind},
+    span::{Attribute, Span},
+};
 
 const SPAN_KIND_INTERNAL: u8 = 1;
 const SPAN_KIND_SERVER: u8 = 2;
@@ -18,18 +22,82 @@ const STATUS_CODE_ERROR: u8 = 2;
 
 /// The body of a request with these spans.
 pub(crate) fn request(resource: &[(String, String)], spans: &[Span]) -> Vec<u8> {
-    let mut out = String::from("{\"resourceSpans\":[{\"resource\":{\"attributes\":[");
-    for (key, value) in resource {
-        pair(&mut out, key, "string", &quoted(value));
-    }
-    out += "]},\"scopeSpans\":[{\"scope\":{\"name\":\"millrace\",\"version\":\"";
-    out += env!("CARGO_PKG_VERSION");
-    out += "\"},\"spans\":[";
+    let mut out = opened("Spans", "spans", resource);
     for each in spans {
         span(&mut out, each);
     }
     out += "]}]}]}";
     out.into_bytes()
+}
+
+/// The body of a request with what came of these series since a moment. The labels of a series are
+/// written already; times are nanoseconds since the Unix epoch.
+pub(crate) fn metrics(resource: &[(String, String)], series: &BTreeMap<(Metric, String), Point>, since_ns: u64, now_ns: u64) -> Vec<u8> {
+    const DELTA: u8 = 1;
+    let mut out = opened("Metrics", "metrics", resource);
+    let mut begun = None;
+    for ((metric, labels), point) in series {
+        let about = metric.description();
+        if begun.replace(*metric) != Some(*metric) {
+            if out.ends_with('}') {
+                out += "]}}";
+            }
+            comma(&mut out);
+            let (kind, more) = match about.kind {
+                MetricKind::Counter => ("sum", ",\"isMonotonic\":true"),
+                MetricKind::UpDownCounter => ("sum", ""),
+                MetricKind::Histogram(_) => ("histogram", ""),
+            };
+            // Writing to a string does not fail. What is said of a metric needs no escapes.
+            let _ = write!(
+                out,
+                "{{\"name\":\"{}\",\"unit\":\"{}\",\"description\":\"{}\",\"{kind}\":{{\"aggregationTemporality\":{DELTA}{more},\"dataPoints\":[",
+                about.name, about.unit, about.text
+            );
+        }
+        comma(&mut out);
+        let _ = write!(out, "{{\"startTimeUnixNano\":\"{since_ns}\",\"timeUnixNano\":\"{now_ns}\",\"attributes\":[{labels}]");
+        data_point(&mut out, about, point);
+        out.push('}');
+    }
+    out += if begun.is_some() { "]}}]}]}]}" } else { "]}]}]}" };
+    out.into_bytes()
+}
+
+fn data_point(out: &mut String, about: &Description, point: &Point) {
+    match (point, about.kind) {
+        (Point::Histogram { count, sum, min, max, buckets, exemplar }, MetricKind::Histogram(bounds)) => {
+            let _ = write!(out, ",\"count\":\"{count}\",\"sum\":{sum},\"min\":{min},\"max\":{max},\"bucketCounts\":[");
+            for bucket in buckets {
+                comma(out);
+                let _ = write!(out, "\"{bucket}\"");
+            }
+            *out += "],\"explicitBounds\":[";
+            for bound in bounds {
+                comma(out);
+                let _ = write!(out, "{bound}");
+            }
+            out.push(']');
+            if let Some(Exemplar { value, trace_id, at_ns }) = exemplar {
+                let _ = write!(out, ",\"exemplars\":[{{\"timeUnixNano\":\"{at_ns}\",\"asDouble\":{value},\"traceId\":\"{trace_id}\"}}]");
+            }
+        }
+        (Point::Sum(sum), _) => {
+            let _ = write!(out, ",\"asInt\":\"{sum}\"");
+        }
+        (Point::Histogram { .. }, _) => {}
+    }
+}
+
+/// The beginning of a request: who it is of, up to the list of what it brings.
+fn opened(of: &str, list: &str, resource: &[(String, String)]) -> String {
+    let mut out = format!("{{\"resource{of}\":[{{\"resource\":{{\"attributes\":[");
+    for (key, value) in resource {
+        pair(&mut out, key, "string", &quoted(value));
+    }
+    let _ =
+        write!(out, "]}},\"scope{of}\":[{{\"scope\":{{\"name\":\"millrace\",\"version\":\"{}\"}},\"{list}\":[", env!("CARGO_PKG_VERSION"));
+    out
 }
 
 fn span(out: &mut String, span: &Span) {

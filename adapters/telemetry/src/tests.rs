@@ -1,4 +1,4 @@
-//! Spans from the pipeline to the collector, with ports that stand still until a test moves them.
+//! SpanSink from the pipeline to the collector, with ports that stand still until a test moves them.
 
 use std::{
     cell::{Cell, RefCell},
@@ -8,10 +8,10 @@ use std::{
 };
 
 use crate::{
-    TraceSettings,
+    Abilities, TelemetrySettings,
     exporter::{MOST_SPANS, REST_MS, TracerState},
     span::Span,
-    tracer::Tracer,
+    tracer::{SpanSink as _, Tracer},
 };
 use millrace_core::{
     Error, ErrorKind, Result,
@@ -88,9 +88,9 @@ impl Host {
     /// A host that collects.
     fn start() -> (Rc<Self>, Rc<TracerState>) {
         let host = Rc::new(Self { now_ms: Cell::new(1_000_000), ..Self::default() });
-        let settings = TraceSettings::of(&*host, "shop", "1").unwrap().unwrap();
-        let kept = TracerState::new(settings, host.clone(), host.clone(), host.clone(), host.clone(), || 7);
-        (host, Rc::new(kept))
+        let settings = TelemetrySettings::of(&*host, "shop", "1", Abilities::Fetch).unwrap().unwrap().traces.unwrap();
+        let kept = TracerState::new(settings, &[], host.clone(), host.clone(), host.clone(), host.clone(), || 7);
+        (host, kept)
     }
 
     fn advance(&self, ms: u64) {
@@ -208,7 +208,13 @@ fn calls_that_take_turns_are_trees_of_their_own() {
     one.observe(CallEvent::StageBegan(Stage::Execute));
     other.observe(CallEvent::StageBegan(Stage::Validate));
     for (name, connector) in [("main", "postgres"), ("main", "postgres"), ("other", "d1")] {
-        one.observe(CallEvent::ConnectorAnswered { adapter: &adapter(name, connector), error: None, request: None, status: None });
+        one.observe(CallEvent::ConnectorAnswered {
+            adapter: &adapter(name, connector),
+            took_ns: 0,
+            error: None,
+            request: None,
+            status: None,
+        });
     }
     other.observe(CallEvent::Failed(&Fault::new(Stage::Validate, "VALIDATION_ERROR", "hidden").logging("hidden")));
     other.observe(CallEvent::StageEnded(Stage::Validate));

@@ -18,34 +18,46 @@ use std::{cell::RefCell, rc::Rc};
 use millrace_core::{
     app::{Adapter, Statement},
     fault::{Fault, Severity},
-    ports::{CallEvent, CallObserver, CallStart, HttpClient, Observer, Ports},
+    ports::{CallEvent, CallObserver, CallStart, Observer},
 };
 
 use crate::{
-    exporter::TracerState,
     names::{ADAPTER, CACHE_HIT, ERROR, HTTP_METHOD, HTTP_STATUS, METHOD, OPERATION, PROTOCOL, STAGE, SYSTEM, TOOL, URL_TEMPLATE},
-    settings::TraceSettings,
     span::{Attribute, Parent, Span},
 };
 
 /// The code of a call for a tool that does not exist. Its name is its caller's invention, and is
 /// not kept.
-const NO_TOOL: &str = "TOOL_NOT_FOUND";
+pub(crate) const NO_TOOL: &str = "TOOL_NOT_FOUND";
 /// The operation of a call, whatever method had it made.
 const EXECUTE_TOOL: &str = "execute_tool";
 /// How long a text may be that is kept, in bytes.
 const LONGEST_TEXT: usize = 512;
 
-/// Traces the calls of an isolate; `None` without settings. `http` sends, in place of the client of
-/// `ports`; `now_ns` tells the nanoseconds since the Unix epoch.
+/// Takes the spans of an isolate.
+pub trait SpanSink {
+    /// Whether a call is traced.
+    fn samples(&self, trace_id: &str, parent: Option<&Parent>) -> bool;
+
+    /// Nanoseconds since the Unix epoch.
+    fn now_ns(&self) -> u64;
+
+    /// A random number other than 0.
+    fn new_id(&self) -> u64;
+
+    /// Takes a finished span. A call's own span is the last of its trace here.
+    fn keep(&self, span: Span);
+}
+
+/// Traces the calls of an isolate.
 #[must_use]
-pub fn tracer(settings: Option<TraceSettings>, http: Rc<dyn HttpClient>, ports: &Ports, now_ns: fn() -> u64) -> Option<Rc<dyn Observer>> {
-    let kept = TracerState::new(settings?, http, ports.clock.clone(), ports.random.clone(), ports.wait_until.clone(), now_ns);
-    Some(Rc::new(Tracer(Rc::new(kept))))
+pub fn traced(spans: Rc<dyn SpanSink>) -> Rc<dyn Observer> {
+    Rc::new(Tracer(spans))
 }
 
 /// Traces calls.
-pub(crate) struct Tracer(pub(crate) Rc<TracerState>);
+#[derive(Clone)]
+pub(crate) struct Tracer(pub(crate) Rc<dyn SpanSink>);
 
 impl Observer for Tracer {
     fn began(&self, call: &CallStart<'_>) -> Option<Box<dyn CallObserver>> {
@@ -68,7 +80,7 @@ impl Observer for Tracer {
         set(&mut span, OPERATION, Attribute::Text(EXECUTE_TOOL.to_owned()));
         name(&mut span, call.tool);
         set(&mut span, PROTOCOL, Attribute::Text(cut(call.protocol)));
-        Some(Box::new(TracedCall { tracer: Self(self.0.clone()), spans: RefCell::new(Spans { call: span, stage: None }) }))
+        Some(Box::new(TracedCall { tracer: self.clone(), spans: RefCell::new(OpenSpans { call: span, stage: None }) }))
     }
 }
 
@@ -87,12 +99,12 @@ impl Tracer {
 /// One call that is traced.
 struct TracedCall {
     tracer: Tracer,
-    spans: RefCell<Spans>,
+    spans: RefCell<OpenSpans>,
 }
 
 /// The spans that are open.
 #[derive(Default)]
-struct Spans {
+struct OpenSpans {
     call: Span,
     stage: Option<Span>,
 }
@@ -100,7 +112,7 @@ struct Spans {
 impl CallObserver for TracedCall {
     fn observe(&self, event: CallEvent<'_>) {
         let mut spans = self.spans.borrow_mut();
-        let Spans { call, stage } = &mut *spans;
+        let OpenSpans { call, stage } = &mut *spans;
         match event {
             CallEvent::Forwarded(tool) => name(call, tool),
             CallEvent::StageBegan(of) => {
@@ -131,7 +143,7 @@ impl CallObserver for TracedCall {
                 }
             }
             CallEvent::Failed(fault) => fail(call, fault),
-            CallEvent::MiddlewareBegan(_) | CallEvent::MiddlewareEnded(_) | CallEvent::Ended(_) => {}
+            CallEvent::MiddlewareBegan(_) | CallEvent::MiddlewareEnded(_) | CallEvent::ScriptEnded { .. } | CallEvent::Ended(_) => {}
         }
     }
 }
@@ -139,7 +151,7 @@ impl CallObserver for TracedCall {
 impl Drop for TracedCall {
     /// The call is over, or was given up.
     fn drop(&mut self) {
-        let Spans { call, stage } = std::mem::take(self.spans.get_mut());
+        let OpenSpans { call, stage } = std::mem::take(self.spans.get_mut());
         if let Some(stage) = stage {
             self.tracer.end(stage);
         }
@@ -182,7 +194,7 @@ fn requested(span: &mut Span, request: Option<&Statement>, status: Option<u16>) 
 }
 
 /// OpenTelemetry's word for the system behind a connector; empty for one that is not a database.
-fn system(connector: &str) -> &str {
+pub(crate) fn system(connector: &str) -> &str {
     millrace_catalogue::find(connector).map_or(connector, |connector| connector.system)
 }
 

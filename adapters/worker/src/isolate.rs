@@ -79,7 +79,7 @@ pub(crate) fn endpoint(env: &Env) -> Option<Rc<Endpoint>> {
             if let Some(problem) = app.sign_in_problem(&*ports.env) {
                 tracing::warn!("{problem}");
             }
-            telemetry::trace(&app, &mut ports);
+            telemetry::observe(&app, &mut ports);
             *state = State::Ready(Rc::new(Endpoint::new(*app, ports)));
         }
         match state {

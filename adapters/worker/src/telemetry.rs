@@ -1,4 +1,4 @@
-//! Traces, by the crate `millrace-telemetry`: variables `OTEL_…` and the app's `telemetry` in,
+//! Traces and metrics, by the crate `millrace-telemetry`: variables `OTEL_…` and the app's `telemetry` in,
 //! requests to a collector out.
 //!
 //! Whoever sends spans does it in the context of its own request, after the answer, and waits for
@@ -8,7 +8,7 @@ use millrace_core::{
     app::App,
     ports::{Clock as _, Ports, observers},
 };
-use millrace_telemetry::TraceSettings;
+use millrace_telemetry::{Abilities, TelemetrySettings};
 
 use crate::clock::WorkerClock;
 
@@ -17,17 +17,17 @@ use crate::clock::WorkerClock;
 /// the other.
 const LONGEST_MS: u64 = 10_000;
 
-/// Has the calls of this isolate traced, where its variables name a collector.
+/// Has the calls of this isolate observed, where its variables name a collector.
 ///
 /// A wrong variable does not keep the app from answering, as it does on a machine, where the
 /// operator is there to see it fail: a Worker meets its variables with somebody's call.
-pub(crate) fn trace(app: &App, ports: &mut Ports) {
-    match TraceSettings::of_app(app, &*ports.env) {
+pub(crate) fn observe(app: &App, ports: &mut Ports) {
+    match TelemetrySettings::of_app(app, &*ports.env, Abilities::Fetch) {
         Ok(settings) => {
-            let settings = settings.map(|settings| settings.within(LONGEST_MS));
-            ports.observer = observers([ports.observer.take(), millrace_telemetry::tracer(settings, ports.http.clone(), ports, now_ns)]);
+            let observer = settings.and_then(|settings| millrace_telemetry::fetching(settings.within(LONGEST_MS), ports, now_ns));
+            ports.observer = observers([ports.observer.take(), observer]);
         }
-        Err(error) => tracing::error!(%error, "no traces are sent"),
+        Err(error) => tracing::error!(%error, "neither traces nor metrics are sent"),
     }
 }
 

@@ -20,6 +20,7 @@ use serde_json::Map;
 
 use crate::pipeline::{
     call::call_end::{CallEnd, CallFailure},
+    call::report::CallReport,
     call::run::{RECOVERY, Run},
     content::{self, AuthoredContent},
     stages::signal::{self, Interruption, Signal},
@@ -28,7 +29,7 @@ use crate::{
     Json,
     app::ScriptRef,
     fault::{Fault, Issue, Remedy, Severity, Stage},
-    ports::{Invocation, Reply, Returned, ScriptFault, Thrown, ToolErrorReply},
+    ports::{CallEvent, Invocation, Reply, Returned, ScriptFault, Thrown, ToolErrorReply},
 };
 
 mod cache;
@@ -130,6 +131,7 @@ pub(super) async fn invoke(
         return Err(ScriptFault::Broken(format!("the app has no script number {index}")));
     };
     let host = Host::new(run);
+    let _measured = Measured { report: run.report, script: &program.path, began_ns: run.report.now_ns() };
     let call = run.pipeline.ports.scripts.call(Invocation {
         scripts: &run.pipeline.app.scripts,
         index,
@@ -151,6 +153,20 @@ pub(super) async fn invoke(
         Ok(answer) => answer,
         Err(Interruption::Cancelled) => Err(ScriptFault::Cancelled),
         Err(Interruption::TimedOut(_)) => Err(ScriptFault::TimedOut),
+    }
+}
+
+/// Tells the observer of a script when it has ended, also where nobody waits for it any more.
+struct Measured<'a> {
+    report: &'a CallReport,
+    script: &'a str,
+    began_ns: u64,
+}
+
+impl Drop for Measured<'_> {
+    fn drop(&mut self) {
+        let took_ns = self.report.now_ns().saturating_sub(self.began_ns);
+        self.report.tell(CallEvent::ScriptEnded { script: self.script, took_ns });
     }
 }
 

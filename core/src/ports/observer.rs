@@ -63,6 +63,8 @@ pub enum CallEvent<'a> {
     ConnectorAnswered {
         /// Its adapter.
         adapter: &'a Adapter,
+        /// How long it took, by [`CallObserver::now_ns`].
+        took_ns: u64,
         /// How it failed, where it did.
         error: Option<ErrorKind>,
         /// The tool's own request, where it was one of HTTP.
@@ -70,10 +72,30 @@ pub enum CallEvent<'a> {
         /// What the API answered with, where the request failed with an answer.
         status: Option<u16>,
     },
+    /// A script ended, whatever came of it: its path in the app.
+    ScriptEnded {
+        /// The path of the script.
+        script: &'a str,
+        /// How long it took, with what it waited for, by [`CallObserver::now_ns`].
+        took_ns: u64,
+    },
     /// The call failed, or ends with a failure that a script returned. Comes once, before the end.
     Failed(&'a Fault),
     /// The call is over.
     Ended(CallOutcome),
+}
+
+/// An HTTP request that was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HandledRequest<'a> {
+    /// The request's method, as it came.
+    pub method: &'a str,
+    /// Which of the app's own paths was asked for; `None` where it is none of them.
+    pub route: Option<&'a str>,
+    /// The status of the answer.
+    pub status: u16,
+    /// How long it took until the answer's header was there, by [`Observer::now_ns`].
+    pub took_ns: u64,
 }
 
 /// How a call ended.
@@ -127,6 +149,15 @@ pub trait Observer {
     fn began(&self, _call: &CallStart<'_>) -> Option<Box<dyn CallObserver>> {
         None
     }
+
+    /// An HTTP request was answered, whether it had a call or not.
+    fn handled(&self, _request: &HandledRequest<'_>) {}
+
+    /// The clock that durations are measured by, in nanoseconds since some moment. 0, the default:
+    /// nobody wants to know them.
+    fn now_ns(&self) -> u64 {
+        0
+    }
 }
 
 /// Is told what happens in one call. Dropped when the call is over; before [`CallEvent::Ended`]
@@ -134,6 +165,11 @@ pub trait Observer {
 pub trait CallObserver {
     /// Something happened.
     fn observe(&self, event: CallEvent<'_>);
+
+    /// As [`Observer::now_ns`].
+    fn now_ns(&self) -> u64 {
+        0
+    }
 }
 
 /// Several observers as one; `None` of none.
@@ -158,10 +194,22 @@ impl Observer for ObserverList<Rc<dyn Observer>> {
         let mut all: Vec<Box<dyn CallObserver>> = self.0.iter().filter_map(|observer| observer.began(call)).collect();
         if all.len() > 1 { Some(Box::new(ObserverList(all))) } else { all.pop() }
     }
+
+    fn handled(&self, request: &HandledRequest<'_>) {
+        self.0.iter().for_each(|observer| observer.handled(request));
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.0.iter().map(|observer| observer.now_ns()).find(|now_ns| *now_ns > 0).unwrap_or_default()
+    }
 }
 
 impl CallObserver for ObserverList<Box<dyn CallObserver>> {
     fn observe(&self, event: CallEvent<'_>) {
         self.0.iter().for_each(|observer| observer.observe(event));
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.0.iter().map(|observer| observer.now_ns()).find(|now_ns| *now_ns > 0).unwrap_or_default()
     }
 }

@@ -104,6 +104,7 @@ impl CallObserver for Events {
             CallEvent::CacheLookedUp { adapter, hit } => format!("cache {} {} {hit}", adapter.connector, adapter.name),
             CallEvent::ConnectorAnswered { adapter, error, .. } => format!("connector {} {} {error:?}", adapter.connector, adapter.name),
             CallEvent::Failed(fault) => format!("failed {} {} {:?}", fault.stage.as_str(), fault.code, fault.remedy),
+            CallEvent::ScriptEnded { script, .. } => format!("script {script}"),
             CallEvent::Ended(outcome) => format!("ended {}", outcome.as_str()),
         });
     }

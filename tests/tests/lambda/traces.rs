@@ -25,6 +25,7 @@ fn traces_are_sent_before_the_next_invocation_is_asked_for() {
         let spans = collector.spans();
         let calls: Vec<&Json> = spans.iter().filter(|span| span["name"] == "tools/call get-user").collect();
         assert_eq!(calls.len(), turn, "{spans:#?}");
+        assert_eq!(collector.total("mcp.server.operation.duration", &[("gen_ai.tool.name", "get-user")]), turn as i64);
         let mut stages: Vec<&str> =
             spans.iter().filter(|span| span["parent"] == calls[turn - 1]["id"]).filter_map(|span| span["name"].as_str()).collect();
         stages.sort_unstable();
@@ -41,8 +42,11 @@ fn a_caller_does_not_wait_for_the_collector() {
         gate.lock().unwrap().recv().unwrap();
         Reply::Whole(200, "application/json", "{}".to_owned())
     });
-    let env =
-        [("OTEL_EXPORTER_OTLP_ENDPOINT", format!("http://{}", collector.address)), ("OTEL_EXPORTER_OTLP_TIMEOUT", "120000".to_owned())];
+    let env = [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", format!("http://{}", collector.address)),
+        ("OTEL_EXPORTER_OTLP_TIMEOUT", "120000".to_owned()),
+        ("OTEL_METRICS_EXPORTER", "none".to_owned()),
+    ];
     let (_folder, package) = sample();
     let function = Function::start(&package, &env.map(|(name, value)| (name.to_owned(), value)));
     let event = Front::Url.event(&call("get-user", r#"{"id":42}"#));

@@ -69,8 +69,10 @@ fn built(settings: &str) -> (tempfile::TempDir, PathBuf) {
     (folder, dist)
 }
 
+/// The Worker with these variables, and without metrics.
 fn started(dist: &Path, variables: &[(&str, &str)]) -> Workerd {
-    Workerd::start(dist, variables).unwrap_or_else(|said| panic!("{said}"))
+    let variables: Vec<(&str, &str)> = variables.iter().copied().chain([("OTEL_METRICS_EXPORTER", "none")]).collect();
+    Workerd::start(dist, &variables).unwrap_or_else(|said| panic!("{said}"))
 }
 
 /// Calls `add`, and sees that it answers, and soon.
@@ -233,7 +235,7 @@ fn nothing_is_sent_where_nobody_asks_and_a_wrong_variable_is_logged() {
         (
             &dist,
             ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
-            "the variable `OTEL_EXPORTER_OTLP_PROTOCOL` asks for a protocol that Millrace does not speak; it speaks `http/json`",
+            "the variable `OTEL_EXPORTER_OTLP_PROTOCOL` asks for a protocol that Millrace does not speak here; a Worker speaks `http/json`",
         ),
         (&dist, ("OTEL_EXPORTER_OTLP_HEADERS", "hunter2"), "the variable `OTEL_EXPORTER_OTLP_HEADERS` is not a list"),
         (
@@ -246,7 +248,7 @@ fn nothing_is_sent_where_nobody_asks_and_a_wrong_variable_is_logged() {
         let workerd = started(dist, &[(ENDPOINT, &endpoint), variable]);
         (0..3).for_each(|_| adds(&workerd));
         let log = workerd.log();
-        assert_eq!(log.matches("no traces are sent").count(), usize::from(!expected.is_empty()), "{log}");
+        assert_eq!(log.matches("neither traces nor metrics are sent").count(), usize::from(!expected.is_empty()), "{log}");
         assert!(log.contains(expected) && !log.contains("hunter2"), "{log}");
     }
     // Whoever collects after all of them is heard, so the others would have been heard before.

@@ -19,7 +19,10 @@ use serde_json::json;
 use crate::{
     app::{self, count, summary},
     cli::{Check, Target},
-    commands::build::{self, worker::wrangler::Selection},
+    commands::{
+        build::{self, worker::wrangler::Selection},
+        metrics,
+    },
     output::{CommandError, CommandResult, note, print, print_json},
 };
 
@@ -150,6 +153,7 @@ impl Outcome<'_> {
             "connections": connections.iter().map(connection).collect::<Vec<_>>(),
             "sign_in": self.sign_in,
             "sizes": self.report.sizes.as_ref().map(sizes),
+            "metrics": self.report.app.as_ref().filter(|_| self.arguments.metrics).map(metrics::json),
             "scripts": self.report.script_sizes.iter().map(script_size).collect::<Vec<_>>(),
             "audits": audits.iter().map(|audit| json!({ "adapter": audit.adapter, "error": audit.problem })).collect::<Vec<_>>(),
             "statements": refused.iter().map(|refused| json!({ "tool": refused.tool, "place": refused.place, "error": refused.problem })).collect::<Vec<_>>(),
@@ -166,6 +170,9 @@ impl Outcome<'_> {
         }
         if arguments.sizes && !self.report.script_sizes.is_empty() {
             print_script_sizes(&self.report.script_sizes)?;
+        }
+        if let Some(app) = self.report.app.as_ref().filter(|_| arguments.metrics) {
+            metrics::show(app)?;
         }
         let ConnectReport { connections, refused, audits, tenants, .. } = &self.answers;
         for Connection { adapter, connector, failure } in connections {

@@ -35,7 +35,7 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
     let mut key = RunKey::default();
     let variables = key.complete(&app, app::variables(&folder)?)?;
     let cache = app::cache(&variables)?;
-    let traces = app::traces(&app, &variables)?;
+    let telemetry = app::telemetry(&app, &variables)?;
     let databases = announce::databases(&app, &folder, &variables)?;
     let outdated = announce::outdated(&app, &folder, &variables, &report.seeds);
     outdated.iter().for_each(note);
@@ -76,7 +76,7 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
     if let Ok(watch) = &mut watch {
         watch.ignore(&announce::database_files(&app, &folder, &variables));
     }
-    let served = ServedApp { app: Arc::new(app), base: folder, variables, cache, traces, page, settings, caller };
+    let served = ServedApp { app: Arc::new(app), base: folder, variables, cache, telemetry, page, settings, caller };
     if stdio {
         return place.serve_stdio(served, true, |reloader, pump| {
             announcement.note();
@@ -194,8 +194,8 @@ impl Reloads {
         }
         let deployment = app::variables(&self.folder)
             .and_then(|variables| self.key.complete(&app, variables))
-            .and_then(|variables| Ok((app::cache(&variables)?, app::traces(&app, &variables)?, variables)));
-        let (cache, traces, variables) = match deployment {
+            .and_then(|variables| Ok((app::cache(&variables)?, app::telemetry(&app, &variables)?, variables)));
+        let (cache, telemetry, variables) = match deployment {
             Ok(deployment) => deployment,
             Err(failure) => return self.refuse(reloader, &failure),
         };
@@ -215,7 +215,7 @@ impl Reloads {
             note("warning: `--as` is off: the app lists `server.hosts` or `server.cors.origins`, and others could be this caller");
         }
         let base = self.folder.clone();
-        let served = ServedApp { app: Arc::new(app), base, variables, cache, traces, page, settings, caller };
+        let served = ServedApp { app: Arc::new(app), base, variables, cache, telemetry, page, settings, caller };
         if let Err(failure) = reloader.replace(&served) {
             return self.refuse(reloader, &failure);
         }

@@ -18,13 +18,21 @@ pub(super) fn run(arguments: Run, log: &str) -> CommandResult {
     let BundledApp { app, .. } = app::load(&folder)?;
     let variables = RunKey::default().complete(&app, app::variables(&folder)?)?;
     let cache = app::cache(&variables)?;
-    let traces = app::traces(&app, &variables)?;
+    let telemetry = app::telemetry(&app, &variables)?;
     app::note_state(&app, &folder, &variables, &cache);
     app::note_missing(&app, &variables, &folder)?;
     if std::io::stdin().is_terminal() {
         note("waiting for MCP messages on standard input, one in each line; usually a client starts this command");
     }
-    let served =
-        ServedApp { app: Arc::new(app), base: folder, variables, cache, traces, page: Page::Off, settings: Arc::default(), caller: None };
+    let served = ServedApp {
+        app: Arc::new(app),
+        base: folder,
+        variables,
+        cache,
+        telemetry,
+        page: Page::Off,
+        settings: Arc::default(),
+        caller: None,
+    };
     ListenOptions::of_stdio(&arguments.isolate, log).serve_stdio(served, false, |_, _| Ok(()))
 }

@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &Serve, log: &str) -> CommandResult {
         variables = RunKey::default().complete(&app, variables)?;
     }
     let cache = crate::app::cache(&variables)?;
-    let traces = crate::app::traces(&app, &variables)?;
+    let telemetry = crate::app::telemetry(&app, &variables)?;
     if let Some(missing) = app.missing_state_key(&variables) {
         note(format_args!("warning: {missing}"));
     }
@@ -59,14 +59,15 @@ pub(super) fn run(arguments: &Serve, log: &str) -> CommandResult {
     }
     crate::app::note_state(&app, &base, &variables, &cache);
     if arguments.host.stdio {
-        let served = ServedApp { app: app.into(), base, variables, cache, traces, page: Page::Off, settings: Arc::default(), caller: None };
+        let served =
+            ServedApp { app: app.into(), base, variables, cache, telemetry, page: Page::Off, settings: Arc::default(), caller: None };
         return ListenOptions::of_stdio(&arguments.host.isolate, log).serve_stdio(served, false, |_, _| Ok(()));
     }
     let place = ListenOptions::of(&arguments.host, &mut app, &variables, log)?;
     // A proxy in front may pass on what others send as if it came from this machine: a server shows
     // nobody what only its operator may see.
     let page = if arguments.page { Page::Public } else { Page::Off };
-    let served = ServedApp { app: app.into(), base, variables, cache, traces, page, settings: Arc::default(), caller: None };
+    let served = ServedApp { app: app.into(), base, variables, cache, telemetry, page, settings: Arc::default(), caller: None };
     let scheme = place.scheme();
     place.serve(served, |address, _| {
         print_line(format_args!("`{name}` with {} at {scheme}://{address}{path}", crate::app::count(tools, "tool")))

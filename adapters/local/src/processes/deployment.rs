@@ -98,10 +98,10 @@ pub(super) fn read(file: &File) -> CommandResult<(ServedApp, Channel)> {
     let Head { base, page, settings, channel, variables, caller } = serde_json::from_slice(&head).map_err(CommandError::wrong)?;
     let app = App::from_bundle(&bundle).map_err(CommandError::wrong)?;
     let variables: Variables = variables.into_iter().collect();
-    let (cache, traces) = (app::cache(&variables)?, app::traces(&app, &variables)?);
+    let (cache, telemetry) = (app::cache(&variables)?, app::telemetry(&app, &variables)?);
     let base = OsString::from_vec(base).into();
     let caller = caller.map(|claims| PlatformCaller { authorizer: Authorizer::Development, claims });
-    Ok((ServedApp { app: app.into(), base, variables, cache, traces, page, settings: settings.into(), caller }, channel))
+    Ok((ServedApp { app: app.into(), base, variables, cache, telemetry, page, settings: settings.into(), caller }, channel))
 }
 
 /// Writes a certificate and its key.

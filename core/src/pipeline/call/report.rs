@@ -63,6 +63,11 @@ impl CallReport {
         }
     }
 
+    /// The observer's clock; 0 where nobody measures.
+    pub(in crate::pipeline) fn now_ns(&self) -> u64 {
+        self.observer.as_ref().map_or(0, |observer| observer.now_ns())
+    }
+
     /// The cache was asked in place of an adapter.
     pub(in crate::pipeline) fn looked_up(&self, adapter: &Adapter, hit: bool) {
         self.hit.set(Some(hit));

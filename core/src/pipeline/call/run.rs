@@ -162,6 +162,7 @@ pub(in crate::pipeline) struct Question<'q> {
     signal: &'q Signal<'q>,
     adapter: &'q Adapter,
     request: Option<&'q Statement>,
+    began_ns: u64,
     is_answered: bool,
 }
 
@@ -198,7 +199,8 @@ impl Drop for Question<'_> {
 
 impl Question<'_> {
     fn tell(&self, error: Option<ErrorKind>, status: Option<u16>) {
-        self.report.tell(CallEvent::ConnectorAnswered { adapter: self.adapter, error, request: self.request, status });
+        let took_ns = self.report.now_ns().saturating_sub(self.began_ns);
+        self.report.tell(CallEvent::ConnectorAnswered { adapter: self.adapter, took_ns, error, request: self.request, status });
     }
 }
 
@@ -211,6 +213,7 @@ impl<'a> Run<'a> {
             signal: &self.signal,
             adapter,
             request: None,
+            began_ns: self.report.now_ns(),
             is_answered: false,
         }
     }

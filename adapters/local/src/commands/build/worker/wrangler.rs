@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::Path};
 
 use millrace_bundler::{Diagnostic, Severity};
 use millrace_core::{Json, app::App, ports::Env, secret::Secret};
-use millrace_native::telemetry;
+use millrace_native::telemetry::{Abilities, TelemetrySettings};
 
 use crate::commands::build::needs;
 
@@ -274,8 +274,11 @@ impl Findings<'_> {
     fn variables(&mut self, local: &str, app: &App, needs: &needs::Needs) {
         let of = self.of;
         let vars = Vars(of);
-        if let Err(error) = telemetry::TraceSettings::of_app(app, &vars) {
-            let help = format!("Correct it in {}. With a wrong value, the Worker answers calls and sends no traces.", of.table("vars"));
+        if let Err(error) = TelemetrySettings::of_app(app, &vars, Abilities::Fetch) {
+            let help = format!(
+                "Correct it in {}. With a wrong value, the Worker answers calls and sends neither traces nor metrics.",
+                of.table("vars")
+            );
             self.say(Severity::Error, format!("{of} does not work: {error}"), &help);
         }
         let stored = of.named("secrets_store_secrets", "binding");
