@@ -192,7 +192,8 @@ fn has_running_threads(pid: u32) -> bool {
 /// A port that is free, and that nobody else is given: a server may come up on it much later, or
 /// again after it was killed. So it is none of those that the system gives to connections, any of
 /// which could have it by then.
-pub(crate) fn free_port() -> u16 {
+#[must_use]
+pub fn free_port() -> u16 {
     /// Linux gives connections ports from 32,768 on, other systems from 49,152 on.
     const PORTS: Range<u32> = 10_240..32_768;
     static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -203,4 +204,14 @@ pub(crate) fn free_port() -> u16 {
     let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
     let port = (0..count).map(|_| ports()).filter_map(|port| u16::try_from(port).ok()).find(is_free);
     port.unwrap_or_else(|| panic!("no port of {PORTS:?} is free"))
+}
+
+/// The processes that a process has started and that have not ended, by their ids.
+///
+/// # Panics
+/// Where the system says something else than numbers.
+#[must_use]
+pub fn children(parent: u32) -> Vec<u32> {
+    let text = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
+    text.split_whitespace().map(|pid| pid.parse().unwrap_or_else(|error| panic!("{error}: {text}"))).collect()
 }

@@ -3,7 +3,6 @@
 #![cfg(target_os = "linux")]
 
 use std::{
-    fs,
     io::{ErrorKind, Read as _, Write as _},
     net::{Shutdown, TcpStream},
     path::Path,
@@ -16,7 +15,7 @@ use std::{
 };
 
 use millrace_core::{Json, value::Value};
-use millrace_tests::{database::Database, local::Host, postgres::Postgres, tries};
+use millrace_tests::{database::Database, local::Host, postgres::Postgres, process::children, tries};
 
 const SQLITE: &str = "connector: sqlite\nconnection_string: orders.db\noptions: { seed: ./orders.sql, busy_timeout: 20s }\n";
 const TABLE: &str = "CREATE TABLE orders (id INTEGER PRIMARY KEY, name TEXT NOT NULL);\n";
@@ -163,12 +162,6 @@ fn clients_disconnect_after_the_commit_and_no_order_is_booked_twice_in_postgresq
     assert_eq!(counted, [[Value::I64(all), Value::I64(all)]]);
 }
 
-/// The processes that a process has started.
-fn children(pid: u32) -> Vec<String> {
-    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    children.split_whitespace().map(String::from).collect()
-}
-
 #[test]
 fn an_isolate_that_is_killed_again_and_again_books_no_order_twice() {
     let folder = app(SQLITE);
@@ -194,7 +187,8 @@ fn an_isolate_that_is_killed_again_and_again_books_no_order_twice() {
             thread::yield_now();
         }
         // One that is gone by then is being replaced.
-        let kill = |isolate: &String| Command::new("kill").args(["-9", isolate]).stderr(Stdio::null()).status().unwrap().success();
+        let kill =
+            |isolate: &u32| Command::new("kill").args(["-9", &isolate.to_string()]).stderr(Stdio::null()).status().unwrap().success();
         while !children(host.pid()).iter().any(kill) {
             thread::yield_now();
         }

@@ -8,8 +8,8 @@ use std::{
     process::Command,
 };
 
-use millrace_telemetry::metrics::METRICS;
 use millrace_core::pipeline::Stage;
+use millrace_telemetry::metrics::METRICS;
 use millrace_tests::files;
 use millrace_tests::{
     case::root,

@@ -22,7 +22,7 @@ use std::{
 };
 
 use millrace_core::Json;
-use millrace_tests::local::Host;
+use millrace_tests::{local::Host, process::children};
 use serde_json::json;
 
 const FILES: &[(&str, &str)] = &[
@@ -141,14 +141,8 @@ fn is_full() -> bool {
     std::env::var("MILLRACE_STATE_TEST").is_ok_and(|value| value == "full")
 }
 
-/// The processes that a process has started.
-fn children(pid: u32) -> Vec<String> {
-    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    children.split_whitespace().map(String::from).collect()
-}
-
-fn kill(pid: &str) -> bool {
-    Command::new("kill").args(["-9", pid]).stderr(Stdio::null()).status().unwrap().success()
+fn kill(pid: u32) -> bool {
+    Command::new("kill").args(["-9", &pid.to_string()]).stderr(Stdio::null()).status().unwrap().success()
 }
 
 fn completed(folder: &Path) -> BTreeMap<String, i64> {
@@ -184,7 +178,7 @@ fn a_handler_completes_once_for_a_key_while_isolates_are_killed_and_one_caller_f
                 if due {
                     // Another one each time.
                     let isolates = children(pid);
-                    if isolates.get(kills.load(SeqCst) % isolates.len().max(1)).is_some_and(|isolate| kill(isolate)) {
+                    if isolates.get(kills.load(SeqCst) % isolates.len().max(1)).is_some_and(|isolate| kill(*isolate)) {
                         kills.fetch_add(1, SeqCst);
                         (at, last) = (ended.load(SeqCst), Instant::now());
                     }
@@ -313,7 +307,7 @@ fn places_are_those_of_all_isolates_and_those_of_one_that_is_killed_come_back() 
             if stays.is_finished() {
                 break;
             }
-            kill(&isolate);
+            kill(isolate);
             while children(host.pid()).contains(&isolate) {
                 thread::yield_now();
             }

@@ -18,7 +18,7 @@ use std::{
 
 use millrace_core::Json;
 use millrace_tests::files::write;
-use millrace_tests::{local::binary, stdio::Pipe};
+use millrace_tests::{local::binary, process::children, stdio::Pipe};
 use serde_json::json;
 
 /// What ends a test that would hang.
@@ -98,12 +98,6 @@ fn text(answer: &Json) -> &str {
 /// Waits until a condition holds.
 fn until(what: &str, holds: impl FnMut() -> bool) {
     millrace_tests::wait::until(what, holds);
-}
-
-/// The processes that a process has started.
-fn children(parent: u32) -> Vec<u32> {
-    let text = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
-    text.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
 }
 
 /// Whether a process is there and has not ended.

@@ -20,6 +20,7 @@ use millrace_tests::{
 
 pub(crate) mod exported;
 mod metrics;
+mod prometheus;
 mod worker;
 
 /// How long something may take that happens by itself.

@@ -10,6 +10,7 @@
 //! - [`deployment`]: what is served, as bytes in a file of memory;
 //! - [`control`]: the socket between the supervisor and an isolate, over which files are passed;
 //! - [`isolate`]: the process of one isolate;
+//! - [`measures`]: what the isolates measure, for Prometheus;
 //! - [`stuck`]: when an isolate counts as stuck;
 //! - [`memory`]: how much memory an isolate may have.
 
@@ -55,11 +56,13 @@ use crate::{
 mod control;
 mod deployment;
 pub(crate) mod isolate;
+pub(crate) mod measures;
 mod memory;
 mod stuck;
 
 use control::ControlMessage;
 use deployment::Channel;
+use measures::Measures;
 use stuck::{TICK, Watch};
 
 /// How long an isolate may take from its start until it serves.
@@ -155,6 +158,7 @@ struct Common {
     calls: File,
     isolates: usize,
     starts: Starts,
+    measures: Arc<Measures>,
     memory_mb: u64,
     log: String,
     grace: Duration,
@@ -188,7 +192,11 @@ pub(crate) async fn serve(
     }
     let source = RequestSource::Listener(listener.into_std().map_err(deployment::unable)?);
     let channel = Channel::Http { checks_host: place.limits().checks_host };
+    let metrics = measures::listen(served.telemetry.as_ref())?;
     let (mut isolates, reloader) = Isolates::start(place, place.isolates, source, certificate, served, channel)?;
+    if let Some(listener) = metrics {
+        measures::serve(listener, isolates.common.measures.clone());
+    }
     let outcome = tokio::select! {
         biased;
         () = signal.as_mut() => Ok(()),
@@ -268,6 +276,7 @@ impl Isolates {
             calls: deployment::memory_file("millrace-calls").map_err(deployment::unable)?,
             isolates,
             starts: Starts::new(isolates),
+            measures: Measures::new(isolates).into(),
             memory_mb: place.memory_mb.unwrap_or_else(|| memory::default_mb(isolates)),
             log: place.log.clone(),
             grace: place.limits().grace,
@@ -389,7 +398,12 @@ impl IsolateSupervisor {
         while !*self.stopped.borrow() {
             let deployment = self.deployed.borrow_and_update().clone();
             let end = match Process::start(&self.common, self.index, &deployment) {
-                Ok(process) => self.watch(process, deployment).await,
+                Ok(process) => {
+                    self.common.measures.started(self.index, process.pid);
+                    let end = self.watch(process, deployment).await;
+                    self.common.measures.ended(self.index);
+                    end
+                }
                 Err(error) => Some(IsolateEnd { why: format!("could not be started: {error}"), call: None, served: false, soon: true }),
             };
             // It was told to end.
@@ -434,6 +448,7 @@ impl IsolateSupervisor {
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut ending, mut exchangeable): (Option<Instant>, bool) = (None, true);
         let (mut certificate, mut certifiable) = (self.common.certificate.clone(), true);
+        let mut measured = self.common.measures.looks();
         let mut words = [0; 16];
         let killed = loop {
             tokio::select! {
@@ -462,6 +477,12 @@ impl IsolateSupervisor {
                     let Some(file) = certificate.borrow_and_update().clone().filter(|_| certifiable) else { continue };
                     if control::send(process.control.as_fd(), ControlMessage::Certificate, &[file.as_fd()]).is_err() {
                         break Some("no longer accepted commands and was ended".to_owned());
+                    }
+                }
+                look = measured.recv() => {
+                    // One that missed a look is asked at the next.
+                    if let Ok(look) = look {
+                        self.common.measures.ask(self.index, process.control.as_fd(), look);
                     }
                 }
                 _ = self.stopped.changed(), if ending.is_none() => {

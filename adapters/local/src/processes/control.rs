@@ -30,6 +30,8 @@ pub(super) enum ControlMessage {
     Deploy,
     /// Do handshakes with another certificate, which is beside.
     Certificate,
+    /// Write what the instruments came to into the pipe that is beside.
+    Measure,
     /// End: calls in flight may finish.
     Stop,
 }
@@ -43,6 +45,7 @@ pub(super) fn send(socket: BorrowedFd<'_>, word: ControlMessage, files: &[Borrow
         ControlMessage::Start => b'S',
         ControlMessage::Deploy => b'D',
         ControlMessage::Certificate => b'C',
+        ControlMessage::Measure => b'M',
         ControlMessage::Stop => b'E',
     };
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(FILES))];
@@ -76,6 +79,7 @@ pub(super) fn receive(socket: BorrowedFd<'_>) -> io::Result<Option<(ControlMessa
         [b'S'] => ControlMessage::Start,
         [b'D'] => ControlMessage::Deploy,
         [b'C'] => ControlMessage::Certificate,
+        [b'M'] => ControlMessage::Measure,
         [b'E'] => ControlMessage::Stop,
         _ => return Err(io::Error::other("an unknown word")),
     };

@@ -25,7 +25,7 @@ use millrace_native::{
     lines::{self, Client},
     logging,
     server_tls::{ServerTls, UnusableCertificate},
-    shared_listener,
+    shared_listener, telemetry,
 };
 use tokio::{
     signal::unix::{SignalKind, signal},
@@ -110,6 +110,13 @@ fn obey(socket: &UnixStream, makes: &HandlerFactory, tls: Option<&ServerTls>, or
     while let Ok(Some((word, files))) = control::receive(socket.as_fd()) {
         let order = match (word, files.into_iter().next()) {
             (ControlMessage::Stop, _) => Order::Stop,
+            (ControlMessage::Measure, pipe) => {
+                if let Some((pipe, snapshot)) = pipe.zip(telemetry::snapshot()) {
+                    // Whoever asked may be gone.
+                    drop(snapshot.to_bytes().map(|bytes| File::from(pipe).write_all(&bytes)));
+                }
+                continue;
+            }
             (ControlMessage::Certificate, file) => {
                 if let Some((tls, file)) = tls.zip(file)
                     && let Err(failure) = exchange(tls, &file.into())

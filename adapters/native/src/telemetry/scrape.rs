@@ -22,16 +22,16 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
 ///
 /// # Errors
 /// The socket cannot be used.
-pub async fn serve<F>(listener: TcpListener, collect: impl Fn() -> F + Clone + 'static) -> std::io::Result<()>
+pub async fn serve<F>(listener: TcpListener, collect: impl Fn() -> F + Clone + Send + Sync + 'static) -> std::io::Result<()>
 where
-    F: Future<Output = Snapshot> + 'static,
+    F: Future<Output = Snapshot> + Send + 'static,
 {
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                tokio::task::spawn_local(answer(stream, collect.clone()));
+                tokio::spawn(answer(stream, collect.clone()));
             }
             // As with the server's own socket: the next one may succeed.
             Err(error) => {
@@ -42,9 +42,9 @@ where
     }
 }
 
-async fn answer<F>(stream: TcpStream, collect: impl Fn() -> F + 'static)
+async fn answer<F>(stream: TcpStream, collect: impl Fn() -> F + Send + Sync + 'static)
 where
-    F: Future<Output = Snapshot> + 'static,
+    F: Future<Output = Snapshot> + Send + 'static,
 {
     let service = service_fn(|request: Request<Incoming>| {
         let snapshot = (matches!(*request.method(), Method::GET | Method::HEAD) && request.uri().path() == "/metrics").then(&collect);

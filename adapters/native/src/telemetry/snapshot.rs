@@ -24,15 +24,25 @@ enum Number {
 }
 
 /// The labels of a series.
-type Labels = Vec<(String, String)>;
+pub type Labels = Vec<(String, String)>;
 
 /// What the instruments of one process came to, or of several.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
     /// By the place of the metric in the list.
     series: BTreeMap<usize, BTreeMap<Labels, Number>>,
-    /// Gauges of whoever watches the processes: their names, what they say, and their series.
-    watched: BTreeMap<String, (String, Vec<(Labels, f64)>)>,
+    /// What whoever watches the processes knows: by name what it says, and its series.
+    gauges: BTreeMap<&'static str, Watched<f64>>,
+    counters: BTreeMap<&'static str, Watched<u64>>,
+}
+
+/// What whoever watches the processes knows of each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Watched<T> {
+    /// What it says, in a sentence without its period.
+    pub text: &'static str,
+    /// Its series.
+    pub series: Vec<(Labels, T)>,
 }
 
 impl Snapshot {
@@ -81,8 +91,13 @@ impl Snapshot {
     }
 
     /// Adds a gauge of whoever watches the processes. Its name is as Prometheus has it.
-    pub fn watch(&mut self, name: &str, text: &str, series: Vec<(Vec<(String, String)>, f64)>) {
-        self.watched.insert(name.to_owned(), (text.to_owned(), series));
+    pub fn gauge(&mut self, name: &'static str, watched: Watched<f64>) {
+        self.gauges.insert(name, watched);
+    }
+
+    /// Adds a counter of whoever watches the processes.
+    pub fn counter(&mut self, name: &'static str, watched: Watched<u64>) {
+        self.counters.insert(name, watched);
     }
 
     /// As one process gives it to another.
@@ -103,7 +118,7 @@ impl Snapshot {
     pub fn from_bytes(bytes: &[u8]) -> serde_json::Result<Self> {
         let series: Vec<(usize, Vec<(Labels, Number)>)> = serde_json::from_slice(bytes)?;
         let series = series.into_iter().map(|(place, series)| (place, series.into_iter().collect())).collect();
-        Ok(Self { series, watched: BTreeMap::new() })
+        Ok(Self { series, ..Self::default() })
     }
 
     /// The text of OpenMetrics.
@@ -164,10 +179,16 @@ impl Collector for Snapshot {
                 encode(family.encode_family(&labels.as_slice())?, about, number)?;
             }
         }
-        for (name, (text, series)) in &self.watched {
+        for (name, Watched { text, series }) in &self.gauges {
             let mut family = encoder.encode_descriptor(name, text, None, MetricType::Gauge)?;
             for (labels, value) in series {
                 family.encode_family(&labels.as_slice())?.encode_gauge(value)?;
+            }
+        }
+        for (name, Watched { text, series }) in &self.counters {
+            let mut family = encoder.encode_descriptor(name, text, None, MetricType::Counter)?;
+            for (labels, value) in series {
+                family.encode_family(&labels.as_slice())?.encode_counter::<NoLabelSet, _, u64>(value, None)?;
             }
         }
         Ok(())

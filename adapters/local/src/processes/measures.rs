@@ -1,0 +1,147 @@
+//! What the isolates measure, for Prometheus: each is asked when somebody looks, and what they came
+//! to is added up here, with what is known of them only from outside.
+
+use std::{
+    fs, io,
+    net::{TcpListener, ToSocketAddrs as _},
+    os::fd::{AsFd as _, BorrowedFd, OwnedFd},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use millrace_native::telemetry::{
+    TelemetrySettings, scrape,
+    snapshot::{Snapshot, Watched},
+};
+use tokio::{
+    io::AsyncReadExt as _,
+    net::unix::pipe,
+    sync::{broadcast, mpsc},
+    time::timeout,
+};
+
+use super::control::{self, ControlMessage};
+use crate::output::{CommandError, CommandResult};
+
+/// How long an isolate may take to say what it came to: it has a thread for that.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How many looks may be under way.
+const LOOKS: usize = 16;
+
+/// What is known of one isolate.
+#[derive(Clone, Default)]
+struct OfIsolate {
+    pid: Option<u32>,
+    starts: u64,
+    /// What it came to when it was asked last.
+    last: Snapshot,
+}
+
+/// What is known of all isolates.
+pub(super) struct Measures {
+    isolates: Mutex<Vec<OfIsolate>>,
+    /// What those came to that have ended.
+    ended: Mutex<Snapshot>,
+    /// Each look; over when all have dropped what they got.
+    looks: broadcast::Sender<mpsc::Sender<()>>,
+}
+
+impl Measures {
+    pub(super) fn new(isolates: usize) -> Self {
+        Self { isolates: Mutex::new(vec![OfIsolate::default(); isolates]), ended: Mutex::default(), looks: broadcast::channel(LOOKS).0 }
+    }
+
+    /// Hears of each look.
+    pub(super) fn looks(&self) -> broadcast::Receiver<mpsc::Sender<()>> {
+        self.looks.subscribe()
+    }
+
+    fn with(&self, index: usize, change: impl FnOnce(&mut OfIsolate)) {
+        if let Some(isolate) = self.isolates.lock().unwrap_or_else(PoisonError::into_inner).get_mut(index) {
+            change(isolate);
+        }
+    }
+
+    /// An isolate was started.
+    pub(super) fn started(&self, index: usize, pid: u32) {
+        self.with(index, |isolate| {
+            isolate.pid = Some(pid);
+            isolate.starts += 1;
+        });
+    }
+
+    /// An isolate has ended.
+    pub(super) fn ended(&self, index: usize) {
+        self.with(index, |isolate| {
+            isolate.pid = None;
+            let last = std::mem::take(&mut isolate.last).of_ended();
+            self.ended.lock().unwrap_or_else(PoisonError::into_inner).add(&last);
+        });
+    }
+
+    /// Has an isolate asked, over its control socket. `look` is dropped when it has answered, or
+    /// does not.
+    pub(super) fn ask(self: &Arc<Self>, index: usize, control: BorrowedFd<'_>, look: mpsc::Sender<()>) {
+        let Ok((reader, writer)) = io::pipe() else { return };
+        if control::send(control, ControlMessage::Measure, &[writer.as_fd()]).is_err() {
+            return;
+        }
+        let Ok(mut reader) = pipe::Receiver::from_owned_fd(OwnedFd::from(reader)) else { return };
+        let own = self.clone();
+        tokio::spawn(async move {
+            let mut bytes = Vec::new();
+            let read = timeout(PATIENCE, reader.read_to_end(&mut bytes)).await;
+            if let (Ok(Ok(_)), Ok(snapshot)) = (read, Snapshot::from_bytes(&bytes)) {
+                own.with(index, |isolate| isolate.last = snapshot);
+            }
+            drop(look);
+        });
+    }
+
+    /// Asks all isolates, and adds up.
+    async fn collect(self: Arc<Self>) -> Snapshot {
+        let (look, mut over) = mpsc::channel(1);
+        drop(self.looks.send(look));
+        // Nobody sends anything: it ends when the last one has dropped its part.
+        drop(timeout(PATIENCE, over.recv()).await);
+        let isolates = self.isolates.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut all = self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        isolates.iter().for_each(|isolate| all.add(&isolate.last));
+        let label = |index: usize| vec![("isolate".to_owned(), index.to_string())];
+        let memory = |(index, isolate): (usize, &OfIsolate)| Some((label(index), resident_bytes(isolate.pid?)? as f64));
+        let restarts = |(index, isolate): (usize, &OfIsolate)| (label(index), isolate.starts.saturating_sub(1));
+        let series = isolates.iter().enumerate().filter_map(memory).collect();
+        all.gauge("millrace_isolate_memory_bytes", Watched { text: "How much memory an isolate has", series });
+        let series = isolates.iter().enumerate().map(restarts).collect();
+        all.counter("millrace_isolate_restarts", Watched { text: "How often an isolate was started again", series });
+        all
+    }
+}
+
+/// How much memory a process has; `None` where the system does not say.
+fn resident_bytes(pid: u32) -> Option<u64> {
+    let statm = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
+    let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
+    Some(pages * rustix::param::page_size() as u64)
+}
+
+/// Where Prometheus looks, where the settings name a place.
+///
+/// # Errors
+/// The address cannot be bound.
+pub(crate) fn listen(settings: Option<&TelemetrySettings>) -> CommandResult<Option<TcpListener>> {
+    let Some((host, port)) = settings.and_then(|settings| settings.metrics.as_ref()?.prometheus.as_ref()) else { return Ok(None) };
+    let bound = (host.as_str(), *port).to_socket_addrs().and_then(|mut addresses| {
+        let address = addresses.next().ok_or_else(|| io::Error::other("the name has no address"))?;
+        TcpListener::bind(address)
+    });
+    bound.map(Some).map_err(|error| {
+        let variables = "`OTEL_EXPORTER_PROMETHEUS_HOST` and `OTEL_EXPORTER_PROMETHEUS_PORT`";
+        CommandError::Wrong(format!("could not listen on `{host}:{port}` for Prometheus: {error}; name another place by {variables}"))
+    })
+}
+
+/// Answers Prometheus until this process ends.
+pub(super) fn serve(listener: TcpListener, measures: Arc<Measures>) {
+    tokio::spawn(scrape::serve(listener, move || measures.clone().collect()));
+}
