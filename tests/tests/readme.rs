@@ -160,6 +160,27 @@ fn links_lead_somewhere() {
     assert!(seen > 150, "only {seen} links were found");
 }
 
+/// The variables of ours that the sources name, but for those of tests and of those who build
+/// Millrace itself.
+fn variables() -> BTreeSet<String> {
+    const OF_DEVELOPERS: [&str; 4] = ["MILLRACE_TEST", "MILLRACE_TYPES_OUT", "MILLRACE_LAMBDA_PROFILE", "MILLRACE_WASM_OPT"];
+    let files = millrace_tests::files::tracked().into_iter().filter(|path| path.ends_with(".rs") && path.contains("/src/"));
+    let of_users = files.filter(|path| ["adapters/", "core/", "bundler/"].iter().any(|start| path.starts_with(start)));
+    let mut names = BTreeSet::new();
+    for path in of_users {
+        let text = fs::read_to_string(root().join(&path)).unwrap();
+        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for quoted in text.split("\"MILLRACE_").skip(1).filter_map(|rest| rest.split('"').next()) {
+            if !quoted.is_empty() && quoted.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_') {
+                names.insert(format!("MILLRACE_{quoted}"));
+            }
+        }
+    }
+    names.retain(|name| !OF_DEVELOPERS.iter().any(|start| name.starts_with(start)));
+    assert!(names.len() > 15, "{names:?}");
+    names
+}
+
 #[test]
 fn the_pages_list_what_there_is() {
     let page = |name: &str| fs::read_to_string(root().join(name)).unwrap();
@@ -176,6 +197,10 @@ fn the_pages_list_what_there_is() {
         let labels: Vec<&str> = about.labels.iter().copied().filter(|label| !row.contains(&format!("`{label}`"))).collect();
         assert!(labels.is_empty(), "docs/telemetry.md: `{}` has the labels {labels:?}", about.name);
     }
+    let operate = page("docs/operate.md");
+    let listed = between(&operate, "## Every variable", "\n## ");
+    let missing: Vec<String> = variables().into_iter().filter(|name| !listed.contains(&format!("`{name}"))).collect();
+    assert!(missing.is_empty(), "docs/operate.md does not have the variables {missing:?}");
 
     let (scripts, types) = (page("docs/scripts.md"), page("bundler/src/types.rs"));
     let declared = between(&types, "export interface Request {", "  }\n");
