@@ -3,9 +3,10 @@
 
 use std::ops::Range;
 
+use millrace_catalogue::find;
 use millrace_core::app::{
-    AUDIT_COLUMNS, Audit, AuditInputs, AuditTable, EpochWrites, Middleware, MiddlewareAction, RequiredScopes, Root, Source, Template,
-    TemplatePart, ValueTemplate,
+    AUDIT_COLUMNS, Access, Audit, AuditInputs, AuditTable, EpochWrites, Execute, MORE_AUDIT_COLUMNS, Middleware, MiddlewareAction, Part,
+    RequiredScopes, Root, Source, Statement, Template, TemplatePart, ValueTemplate,
 };
 
 use crate::{
@@ -61,11 +62,14 @@ static AUDIT: Record = Record {
         Field::new(
             "inputs",
             Shape::Word(&["none", "names", "hashes"]),
-            "What the line says of the inputs: nothing, their names, or their names with the first 16 digits of the SHA-256 of each value. Never the values.",
+            "What the line says of the inputs: nothing, their names, or their names with 32 digits of an HMAC-SHA256 of each value, with the key in the variable MILLRACE_HASH_KEY. Never the values.",
         )
         .default("names"),
-        Field::new("to", Shape::Text, "An adapter: each line is also inserted into `table`, after the answer. A failure is logged and does not fail the call."),
+        Field::new("tenant", Shape::Text, "Whose the call is, with placeholders.").filled().default("what `tenant` of the tool's adapter names, if it has one"),
+        Field::new("to", Shape::Text, "An adapter: each line is also inserted into `table`, after the answer. A failure is logged and does not fail the call, unless the entry is `required`."),
         Field::new("table", Shape::Text, "The table of `to`: `audit_log`, with the columns at, request_id, tool, subject, decision, decided_by, outcome, code, duration_ms, inputs and change_made."),
+        Field::new("columns", Shape::Word(&["base", "all"]), "`all`: the table has the columns tenant, row_count, chain, seq and mac, too.").default("base"),
+        Field::new("required", Shape::Bool, "Whether a call is refused whose row cannot be written. Needs `to` and `table`.").default("false"),
     ],
 };
 
@@ -231,9 +235,21 @@ fn audit(compiler: &mut Compiler<'_>, document: &Document, node: &Node, scope: &
         Some("hashes") => AuditInputs::Hashes,
         _ => AuditInputs::Names,
     };
+    let required = node.bool_at("required") == Some(true);
     let table = match (node.at("to"), node.at("table")) {
-        (None, None) => None,
-        (Some(to), Some(table)) => Some(audit_table(compiler, document, to, table, adapters)?),
+        (None, None) => {
+            let needs_table = [("required", required), ("columns", node.at("columns").is_some())];
+            for (key, _) in needs_table.into_iter().filter(|(_, is_there)| *is_there) {
+                let range = node.entry(key).map_or(0..0, |entry| entry.key_range.clone());
+                let help = "Write `to: ADAPTER` and `table: NAME`: nobody can tell whether a line of the log was kept.";
+                compiler.error(document, range, format!("`audit` has `{key}`, but no `to` and no `table`"), help);
+            }
+            None
+        }
+        (Some(to), Some(table)) => {
+            let has_all_columns = node.text_at("columns") == Some("all");
+            Some(audit_table(compiler, document, to, table, has_all_columns, adapters)?)
+        }
         (to, table) => {
             let (present, missing) = if to.is_some() { ("to", "table") } else { ("table", "to") };
             let range = to.or(table).map_or(0..0, |node| node.range.clone());
@@ -242,10 +258,35 @@ fn audit(compiler: &mut Compiler<'_>, document: &Document, node: &Node, scope: &
             return None;
         }
     };
-    Some(Audit { subject, inputs, table })
+    let tenant = node.at("tenant").map(|tenant| compiler.value_template(document, tenant, &paths));
+    Some(Audit { subject, inputs, table, tenant, required })
 }
 
-fn audit_table(compiler: &mut Compiler<'_>, document: &Document, to: &Node, table: &Node, adapters: &mut Adapters) -> Option<AuditTable> {
+/// Has the first rows of a tool's audits written in the transaction of its statement, where they
+/// are required, in the same database, and that has transactions.
+pub(crate) fn attach(middleware: &mut [Middleware], execute: &Execute, adapters: &Adapters) {
+    let (Execute::Statement { adapter, .. } | Execute::Transaction { adapter, .. }) = execute else { return };
+    let connector = adapters.list.get(*adapter as usize).and_then(|adapter| find(&adapter.connector));
+    let has_transactions = connector.is_some_and(|connector| connector.transactions.is_some());
+    let is_bound = |statement: &Statement| !statement.parts.iter().any(|part| matches!(part, Part::Textual(_)));
+    if !has_transactions || execute.access() != Some(Access::Write) || !execute.statements().all(is_bound) {
+        return;
+    }
+    for entry in middleware {
+        if let MiddlewareAction::Audit(Audit { required: true, table: Some(table), .. }) = &mut entry.action {
+            table.in_transaction = table.adapter == *adapter;
+        }
+    }
+}
+
+fn audit_table(
+    compiler: &mut Compiler<'_>,
+    document: &Document,
+    to: &Node,
+    table: &Node,
+    has_all_columns: bool,
+    adapters: &mut Adapters,
+) -> Option<AuditTable> {
     let used = adapters.find(compiler, document, to)?;
     let name = to.text().unwrap_or_default();
     let Some(dialect) = used.language?.dialect().filter(|dialect| dialect.facts().takes_audit_rows) else {
@@ -286,10 +327,11 @@ fn audit_table(compiler: &mut Compiler<'_>, document: &Document, to: &Node, tabl
         );
         return None;
     }
-    let Some(statement) = dialect.facts().insert(table.text().unwrap_or_default(), &AUDIT_COLUMNS) else {
+    let columns: Vec<&str> = AUDIT_COLUMNS.into_iter().chain(MORE_AUDIT_COLUMNS.into_iter().filter(|_| has_all_columns)).collect();
+    let Some(statement) = dialect.facts().insert(table.text().unwrap_or_default(), &columns) else {
         let help = "Write `audit_log`, or `schema.audit_log`.";
         compiler.error(document, table.range.clone(), "`table` is not the name of a table", help);
         return None;
     };
-    Some(AuditTable { adapter: used.index, statement, writes: EpochWrites::default() })
+    Some(AuditTable { adapter: used.index, statement, writes: EpochWrites::default(), has_all_columns, in_transaction: false })
 }

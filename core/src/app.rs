@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::expression::Expression;
 
+mod additions;
 mod auth;
 mod authorization;
 mod bundle;
@@ -37,7 +38,7 @@ pub use crate::literal::Literal;
 pub use crate::pattern::{Matcher, Pattern, PatternError};
 pub use auth::{ApiKey, ApiKeys, Auth, ExpectedKey, Policy};
 pub use authorization::{Authorization, ImpliedScopes, ProtectedResource, RequiredScopes, ResourceUrl, SignIn, is_scope};
-pub use bundle::{BUNDLE_VERSION, BundleError};
+pub use bundle::{BUNDLE_VERSION, BundleError, EARLIER_BUNDLE_VERSION};
 pub use context::{ContextLayer, ContextSettings, PROTOTYPE_NAMES, RESERVED_NAMES, ValueTemplate, ValueText};
 pub use document::{DocumentNode, Leaf};
 pub use feature::{
@@ -47,7 +48,7 @@ pub use feature::{
 pub use guard::{Concurrency, RateLimit};
 pub use input_kind::InputKind;
 pub use jwt_policy::{Audience, ClaimRule, ClaimValue, IntrospectionServer, JwtPolicy, KeySource, TokenAlgorithm, TokenCarrier};
-pub use middleware::{AUDIT_COLUMNS, Audit, AuditInputs, AuditTable, Middleware, MiddlewareAction};
+pub use middleware::{AUDIT_COLUMNS, Audit, AuditInputs, AuditTable, MORE_AUDIT_COLUMNS, Middleware, MiddlewareAction};
 pub use param_style::{Form, ParamStyle};
 pub use presenter::{
     ActionTemplate, Censor, Cursor, EARLIER_SELECT_INPUT, FORMAT_INPUT, HASH_KEY, ItemLimit, OnMismatch, PathStep, PresentedField,

@@ -24,6 +24,7 @@
 extern crate alloc;
 
 pub mod app;
+pub mod audit_chain;
 pub mod cancel;
 pub mod endpoint;
 pub mod error;

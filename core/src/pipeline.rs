@@ -116,20 +116,22 @@ impl Pipeline {
                 Err(CallEnd::Failed(why)) => Err(why),
             },
         );
-        match end {
+        // Whatever says why a call failed passes here, on its way to the caller and to the log.
+        let said = |why| run.secrets().strike_failed(told(&run, why));
+        let end = end.map_err(said);
+        let ended = match &end {
+            Ok((_, outcome)) => Ended::well(&run, *outcome),
+            Err(why) => Ended::failed(&run, why),
+        };
+        let withheld = middleware::observe(&run, ended).await;
+        sync::settle(&run, went_well).await;
+        match withheld.map_or(end, |fault| Err(said(fault.into()))) {
             Ok((result, outcome)) => {
-                middleware::observe(&run, Ended::well(&run, outcome)).await;
-                sync::settle(&run, went_well).await;
                 report.ended(self, subject, outcome);
                 let result = once::marked(&run, result);
                 Ok(if outcome == CallOutcome::Succeeded { announced(&run, result) } else { result })
             }
             Err(why) => {
-                // Whatever says why a call failed passes here, on its way to the caller and to the
-                // log.
-                let why = run.secrets().strike_failed(told(&run, why));
-                middleware::observe(&run, Ended::failed(&run, &why)).await;
-                sync::settle(&run, went_well).await;
                 report.failed(self, subject, &why);
                 let result = once::marked(&run, rendered(run.tool, why)?);
                 Ok(if went_well { announced(&run, result) } else { result })
@@ -246,7 +248,10 @@ async fn stages<'a>(run: &mut Run<'a>, mut inputs: Json, listener: Option<&'a dy
     run.once = passed.once.take();
     let mut outcome = match passed.kept.take() {
         Some(kept) => kept,
-        None => run.at(Stage::Execute, pin!(execute::execute(run, &mut inputs))).await?,
+        None => {
+            middleware::begin(run).await?;
+            run.at(Stage::Execute, pin!(execute::execute(run, &mut inputs))).await?
+        }
     };
     if Stage::MapOutput.applies(run.tool) {
         outcome = run.at(Stage::MapOutput, map_output::map_output(run, &inputs, outcome)).await?;

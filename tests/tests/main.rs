@@ -63,6 +63,7 @@ mod toon;
 mod transactions;
 mod types;
 mod unfriendly;
+mod upgrade;
 mod value_tables;
 mod whisper;
 mod worker;

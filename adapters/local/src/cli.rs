@@ -53,6 +53,8 @@ pub(crate) enum Command {
     /// Print the rights that the app's statements need in its databases, as GRANT statements, or
     /// for Redis as ACL rules
     Grants(Grants),
+    /// Hold audit entries to the chains that they were sealed with
+    Audit(Audit),
     /// Make the runtimes that a published command brings along: `scripts/release` packs them
     #[cfg(feature = "checkout")]
     #[command(hide = true)]
@@ -415,6 +417,39 @@ pub(crate) struct Serve {
     pub(crate) page: bool,
     #[command(flatten)]
     pub(crate) host: Host,
+}
+
+#[derive(Args)]
+pub(crate) struct Audit {
+    #[command(subcommand)]
+    pub(crate) command: AuditCommand,
+}
+
+/// What is done with audit entries.
+#[derive(Subcommand)]
+pub(crate) enum AuditCommand {
+    /// Find entries that were changed, dropped, moved or added: exit code 0 if all are as they were
+    /// written, 1 if not, 2 if they cannot be read. The key is in MILLRACE_AUDIT_KEY
+    Verify(AuditVerify),
+}
+
+#[derive(Args)]
+pub(crate) struct AuditVerify {
+    /// Logs as lines of JSON, in the order in which they were written; - is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// An adapter of the app: its tables of audits are read, too
+    #[arg(long, value_name = "NAME")]
+    pub(crate) adapter: Option<String>,
+    /// The app's folder
+    #[arg(long, default_value = ".", value_name = "FOLDER")]
+    pub(crate) app: PathBuf,
+    /// Take a chain without a recorded end as a finding
+    #[arg(long)]
+    pub(crate) closed: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args)]

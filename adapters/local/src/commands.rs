@@ -8,6 +8,7 @@ use crate::{
 };
 
 mod answers;
+mod audit;
 mod build;
 mod call;
 mod caller;
@@ -66,6 +67,7 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
         Command::Types(arguments) => types::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Grants(arguments) => grants::run(&arguments),
+        Command::Audit(arguments) => audit::run(&arguments),
         #[cfg(feature = "checkout")]
         Command::Runtimes(arguments) => build::runtimes(&arguments),
         // It has logs and traces of its own.

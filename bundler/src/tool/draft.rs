@@ -76,7 +76,7 @@ pub(super) fn read(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, app: &
     let mut draft = Draft::read(compiler, reading, app.adapters);
     let (output, as_is) = schemas::output(compiler, reading);
     draft.read_parts(compiler, reading, app.adapters);
-    let around = draft.around(compiler, reading, app);
+    let mut around = draft.around(compiler, reading, app);
     let shown = draft.shown(compiler, reading, app.presenters, output, as_is);
     let node = &reading.document.root;
     let limits = LimitSettings::read(compiler, reading.document, node.at("limits")).or(&reading.outer.limits).or(&reading.root.limits);
@@ -84,6 +84,7 @@ pub(super) fn read(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, app: &
     let limits = limits.resolve(compiler, reading.name, &scope, shown.advertised.is_some());
     let of_key = scope.of_confirm();
     let execute = draft.execute.take()?;
+    middleware::attach(&mut around.middleware, &execute, app.adapters);
     let kind = kind(compiler, reading, &execute);
     let on_too_many = too_many::read(compiler, reading, &execute);
     let cache = cache::read(compiler, reading, &execute, kind, draft.auth.as_ref(), &of_key);

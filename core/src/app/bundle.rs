@@ -1,19 +1,26 @@
 //! The bundle: an app as bytes. `MILLRACE`, the version as a little-endian `u16`, and the [`App`]
 //! in [postcard](https://postcard.jamesmunns.com/wire-format), which has no maps and no padding:
 //! the same app gives the same bytes.
+//!
+//! Two versions are read: the current one, and the one before it, so that the command and the
+//! bundle can be renewed in any order. In the current one the app is encoded as in the one before,
+//! and [`Additions`] follow. An app without any is written as a bundle of the version before: the
+//! last release reads it, too.
 
 use alloc::vec::Vec;
 use core::fmt;
 
 use super::{
     App, Audit, Auth, Bind, Content, EpochWrites, Execute, MiddlewareAction, Part, Piece, PresentedField, Presenter, PromptContent,
-    Resource, Root, ScriptRef, SignIn, Skill, Source, Tool, Transaction, TransactionStep,
+    Resource, Root, ScriptRef, SignIn, Skill, Source, Tool, Transaction, TransactionStep, additions::Additions,
 };
 
 const MAGIC: &[u8; 8] = b"MILLRACE";
 
 /// The version of the bundle encoding. Any change of [`App`] is a new version.
-pub const BUNDLE_VERSION: u16 = 28;
+pub const BUNDLE_VERSION: u16 = 29;
+/// The version before it, which is read, too, and written where the app has nothing new.
+pub const EARLIER_BUNDLE_VERSION: u16 = 28;
 
 /// Why bytes are no bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +41,7 @@ impl fmt::Display for BundleError {
             Self::NotABundle => f.write_str("this is not a Millrace bundle; make one with `millrace build`"),
             Self::Version(found) => write!(
                 f,
-                "the bundle has version {found}, this runtime reads version {BUNDLE_VERSION}; build the app again with the `millrace` of this runtime"
+                "the bundle has version {found}, this runtime reads versions {EARLIER_BUNDLE_VERSION} and {BUNDLE_VERSION}; build the app again with the `millrace` of this runtime"
             ),
             Self::Inconsistent(problem) => write!(f, "the bundle was not made by `millrace build`: {problem}; build the app again"),
             Self::Damaged => f.write_str("the bundle is cut short or damaged; build the app again"),
@@ -50,9 +57,14 @@ impl App {
     /// # Errors
     /// [`BundleError::Damaged`] where a value cannot be encoded, which no app of the bundler has.
     pub fn to_bundle(&self) -> Result<Vec<u8>, BundleError> {
+        let additions = Additions::of(self);
+        let version = if additions.is_empty() { EARLIER_BUNDLE_VERSION } else { BUNDLE_VERSION };
         let mut bytes = Vec::from(MAGIC);
-        bytes.extend(BUNDLE_VERSION.to_le_bytes());
+        bytes.extend(version.to_le_bytes());
         bytes.extend(postcard::to_allocvec(self).map_err(|_| BundleError::Damaged)?);
+        if !additions.is_empty() {
+            bytes.extend(postcard::to_allocvec(&additions).map_err(|_| BundleError::Damaged)?);
+        }
         Ok(bytes)
     }
 
@@ -63,14 +75,22 @@ impl App {
     pub fn from_bundle(bytes: &[u8]) -> Result<Self, BundleError> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(BundleError::NotABundle)?;
         let (version, body) = rest.split_first_chunk::<2>().ok_or(BundleError::Damaged)?;
-        match u16::from_le_bytes(*version) {
-            BUNDLE_VERSION => {
-                let app: Self = postcard::from_bytes(body).map_err(|_| BundleError::Damaged)?;
-                app.verify()?;
-                Ok(app)
-            }
-            other => Err(BundleError::Version(other)),
+        let has_additions = match u16::from_le_bytes(*version) {
+            EARLIER_BUNDLE_VERSION => false,
+            BUNDLE_VERSION => true,
+            other => return Err(BundleError::Version(other)),
+        };
+        let (mut app, mut rest) = postcard::take_from_bytes::<Self>(body).map_err(|_| BundleError::Damaged)?;
+        if has_additions {
+            let additions: Additions;
+            (additions, rest) = postcard::take_from_bytes(rest).map_err(|_| BundleError::Damaged)?;
+            additions.apply(&mut app).ok_or(BundleError::Inconsistent("what is added to an `audit` has no place"))?;
         }
+        if !rest.is_empty() {
+            return Err(BundleError::Damaged);
+        }
+        app.verify()?;
+        Ok(app)
     }
 
     /// Holds an app to what the bundler promises of it and nothing else checks.

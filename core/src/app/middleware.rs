@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{EpochWrites, RateLimit, RequiredScopes, ScriptRef, Template, ValueTemplate};
+use super::{App, EpochWrites, RateLimit, RequiredScopes, ScriptRef, Template, ValueTemplate};
 use crate::expression::Expression;
 
 /// One entry of a tool's middleware.
@@ -56,6 +56,13 @@ pub struct Audit {
     pub inputs: AuditInputs,
     /// `to` and `table`: where a row is written, beside the line in the log.
     pub table: Option<AuditTable>,
+    /// `tenant`: whose the call is. `None`: what the `tenant` of the tool's adapter names, where it
+    /// has one.
+    #[serde(skip)]
+    pub tenant: Option<ValueTemplate>,
+    /// `required`: a call whose row cannot be written is refused. Only with a table.
+    #[serde(skip)]
+    pub required: bool,
 }
 
 /// What an audit line says of the inputs of a call.
@@ -65,7 +72,7 @@ pub enum AuditInputs {
     None,
     /// Their names.
     Names,
-    /// Their names, and of each value the first 16 digits of its SHA-256.
+    /// Their names, and of each value an HMAC-SHA256 with the key in [`HASH_KEY`](super::HASH_KEY).
     Hashes,
 }
 
@@ -74,15 +81,35 @@ pub enum AuditInputs {
 pub struct AuditTable {
     /// Index into [`App::adapters`](super::App::adapters).
     pub adapter: u32,
-    /// The `INSERT` with one parameter for each of [`AUDIT_COLUMNS`], in their order.
+    /// The `INSERT` with one parameter for each of [`AUDIT_COLUMNS`], in their order, and then of
+    /// [`MORE_AUDIT_COLUMNS`] where it has them.
     pub statement: String,
     /// What cached results depend on the table.
     pub writes: EpochWrites,
+    /// `columns: all`: the table has [`MORE_AUDIT_COLUMNS`], too.
+    #[serde(skip)]
+    pub has_all_columns: bool,
+    /// Whether the first row of a call is written in the transaction of the tool's statement: it is
+    /// required, and both are in one database that has transactions.
+    #[serde(skip)]
+    pub in_transaction: bool,
 }
 
-/// The columns of an audit table.
+/// The columns of every audit table.
 pub const AUDIT_COLUMNS: [&str; 11] =
     ["at", "request_id", "tool", "subject", "decision", "decided_by", "outcome", "code", "duration_ms", "inputs", "change_made"];
+/// The further columns of an audit table with `columns: all`.
+pub const MORE_AUDIT_COLUMNS: [&str; 5] = ["tenant", "row_count", "chain", "seq", "mac"];
+
+impl App {
+    /// Whether an audit has digests of inputs, for which it needs the key in
+    /// [`HASH_KEY`](super::HASH_KEY).
+    #[must_use]
+    pub(super) fn audits_hash(&self) -> bool {
+        let hashes = |entry: &Middleware| matches!(&entry.action, MiddlewareAction::Audit(audit) if audit.inputs == AuditInputs::Hashes);
+        self.tools.iter().any(|tool| tool.middleware.iter().any(hashes))
+    }
+}
 
 impl Middleware {
     /// The scripts of the entry.

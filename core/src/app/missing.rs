@@ -3,7 +3,7 @@
 
 use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
 
-use super::{App, HASH_KEY, Holder, TemplateReference};
+use super::{App, HASH_KEY, Holder, Presenter, TemplateReference};
 use crate::ports::Env;
 
 /// The most tools and the like that are named for one variable.
@@ -59,7 +59,11 @@ impl App {
     fn effect(&self, holder: Holder<'_>, name: &str) -> Option<String> {
         let is_listed = self.env.iter().chain(&self.secrets).any(|listed| listed == name);
         Some(match holder {
-            Holder::App if name == HASH_KEY => "results with `censor: hash` fail".into(),
+            Holder::App if name == HASH_KEY => match (self.presenters.iter().any(Presenter::hashes), self.audits_hash()) {
+                (true, false) => "results with `censor: hash` fail".into(),
+                (true, true) => "results with `censor: hash` fail, and audits with `inputs: hashes` have no digests".into(),
+                (false, _) => "audits with `inputs: hashes` have no digests".into(),
+            },
             Holder::App if is_listed => {
                 if !self.required.iter().any(|required| required == name) {
                     return None;

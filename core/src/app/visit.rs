@@ -72,7 +72,7 @@ impl App {
             adapter.session.iter().for_each(|setting| of_pieces(&setting.value, holder, visit));
         }
         self.tools.iter().for_each(|tool| tool.visit(visit));
-        if self.presenters.iter().any(Presenter::hashes) {
+        if self.presenters.iter().any(Presenter::hashes) || self.audits_hash() {
             visit(Holder::App, TemplateReference::Variable(HASH_KEY));
         }
         for prompt in &self.prompts {
@@ -115,7 +115,10 @@ impl Tool {
                     of_expression(when, holder, visit);
                     of_template(message, holder, visit);
                 }
-                MiddlewareAction::Audit(audit) => of_value(&audit.subject, holder, visit),
+                MiddlewareAction::Audit(audit) => {
+                    of_value(&audit.subject, holder, visit);
+                    audit.tenant.iter().for_each(|tenant| of_value(tenant, holder, visit));
+                }
                 MiddlewareAction::RateLimit(limit) => of_rate(limit, holder, visit),
             }
         }

@@ -1,5 +1,6 @@
 //! What the calls of an isolate share.
 
+pub(super) mod audit_log;
 pub(super) mod connections;
 pub(super) mod database;
 pub(super) mod deployment;

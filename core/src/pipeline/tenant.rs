@@ -5,12 +5,22 @@
 
 use alloc::format;
 
-use crate::pipeline::{call::run::Run, call::scope::walk};
+use crate::pipeline::{
+    call::run::{Run, Work},
+    call::scope::walk,
+};
 use crate::{
     Error, ErrorKind, Json, Result,
     app::{Adapter, Bind, Execute, Part, Piece, Source, Statement, Tenant},
     value::Value,
 };
+
+/// Whose call it is, where the adapter of its tool keeps calls to tenants.
+pub(super) fn of<'r>(run: &'r Run<'_>) -> Option<&'r Json> {
+    let Work::Database { adapter, .. } = run.work else { return None };
+    let tenant = adapter.tenant.as_ref().filter(|_| !run.tool.crosses_tenants)?;
+    walk(run.auth.as_ref()?, &tenant.claim.path).filter(|claim| !claim.is_null())
+}
 
 /// Looks whether a call may run the statements of its tool.
 ///

@@ -9,7 +9,7 @@ use millrace_bundler::{
 use millrace_catalogue::{HTTP, find};
 use millrace_core::{
     Endpoint, Error, ErrorKind, ErrorParts, Json,
-    app::{AUDIT_COLUMNS, App, Audit, AuditTable, MiddlewareAction},
+    app::{App, Audit, AuditTable, MiddlewareAction},
     ports::Column,
     value::Value,
 };
@@ -29,6 +29,8 @@ use crate::{
 /// The columns of a table of audits, in the SQL of every database but ClickHouse.
 const AUDIT_TABLE: &str = "at TEXT NOT NULL, request_id TEXT NOT NULL, tool TEXT NOT NULL, subject TEXT, decision TEXT NOT NULL, decided_by TEXT, \
                            outcome TEXT NOT NULL, code TEXT, duration_ms INTEGER NOT NULL, inputs TEXT, change_made TEXT";
+/// The further ones with `columns: all`.
+const MORE_COLUMNS: [&str; 5] = ["tenant TEXT", "row_count INTEGER", "chain TEXT", "seq INTEGER", "mac TEXT"];
 
 /// What a database answered.
 struct Connection {
@@ -305,7 +307,7 @@ fn connect(app: &App, Report { origins, tenants, lock, statements, .. }: &Report
         for table in audit_tables(endpoint.app()) {
             let adapter = table.adapter as usize;
             if answers.connections.get(adapter).is_some_and(|connection| connection.failure.is_none()) {
-                answers.audits.extend(rejected_audit(&endpoint, adapter, &table.statement).await);
+                answers.audits.extend(rejected_audit(&endpoint, table).await);
             }
         }
         for (index, adapter) in endpoint.app().adapters.iter().enumerate() {
@@ -342,12 +344,16 @@ fn audit_tables(app: &App) -> Vec<&AuditTable> {
 
 /// What a database says against the rows of an audit: its `INSERT` is explained, which writes
 /// nothing.
-async fn rejected_audit(endpoint: &Endpoint, adapter: usize, insert: &str) -> Option<RejectedAudit> {
+async fn rejected_audit(
+    endpoint: &Endpoint,
+    AuditTable { adapter, statement: insert, has_all_columns, .. }: &AuditTable,
+) -> Option<RejectedAudit> {
+    let adapter = *adapter as usize;
     let declared = endpoint.app().adapters.get(adapter)?;
     let (name, columns) = insert.strip_prefix("INSERT INTO ")?.split_once(" VALUES ")?.0.split_once(" (")?;
     let is_explained = dialect_of(&declared.connector)?.facts().explains_inserts;
     let (text, values) = match is_explained {
-        true => (format!("EXPLAIN {insert}"), vec![Value::Null; AUDIT_COLUMNS.len()]),
+        true => (format!("EXPLAIN {insert}"), vec![Value::Null; columns.split(", ").count()]),
         false => (format!("SELECT {} FROM {name} LIMIT 0", columns.trim_end_matches(')')), Vec::new()),
     };
     let error = endpoint.pipeline().look_up(adapter, &text, &values).await.err()?;
@@ -362,7 +368,12 @@ async fn rejected_audit(endpoint: &Endpoint, adapter: usize, insert: &str) -> Op
         let is_plain =
             plain.chars().all(|character| character.is_ascii_lowercase() || character.is_ascii_digit() || "_.".contains(character));
         let shown = if is_plain { plain.as_str() } else { name };
-        problem.push_str(&format!("; make the table with `CREATE TABLE {shown} ({AUDIT_TABLE})`"));
+        let more: String = MORE_COLUMNS.iter().filter(|_| *has_all_columns).map(|column| format!(", {column}")).collect();
+        problem.push_str(&format!("; make the table with `CREATE TABLE {shown} ({AUDIT_TABLE}{more})`"));
+        if *has_all_columns {
+            let added: Vec<String> = MORE_COLUMNS.iter().map(|column| format!("`ALTER TABLE {shown} ADD COLUMN {column}`")).collect();
+            problem.push_str(&format!(", or add to a table with the columns of `base`: {}", added.join(", ")));
+        }
     }
     Some(RejectedAudit { adapter: declared.name.clone(), problem })
 }

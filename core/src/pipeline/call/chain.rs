@@ -1,8 +1,9 @@
 //! How far the middleware of a call has come, and what is kept for those that observe its end.
 
+use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
-use crate::Json;
+use crate::{Json, pipeline::stages::middleware::AttachedRow};
 
 /// How far the middleware of a call has come.
 #[derive(Default)]
@@ -13,6 +14,8 @@ pub(in crate::pipeline) struct Chain {
     pub(in crate::pipeline) refused: Cell<bool>,
     /// What those that observe are shown; nothing where none does.
     pub(in crate::pipeline) seen: RefCell<Option<Seen>>,
+    /// The rows of audits that the transaction of the tool's statement takes along.
+    pub(in crate::pipeline) attached: RefCell<Vec<AttachedRow>>,
 }
 
 /// What is kept of a call for those that observe it.

@@ -34,6 +34,7 @@ use crate::{
     platform_caller::PlatformCaller,
     ports::{CallEvent, CallStore},
     secret::Secret,
+    value::Rows,
 };
 
 /// The target of the pipeline's events.
@@ -115,6 +116,9 @@ pub(in crate::pipeline) struct Run<'a> {
     /// How many statements that may change something were sent and have no answer that says whether
     /// they did.
     pub(in crate::pipeline) unanswered_writes: Cell<u32>,
+    /// How many rows databases, or the cache in their place, gave the call, and how many they changed
+    /// of which they gave none; `None` where none was asked.
+    pub(in crate::pipeline) rows: Cell<Option<u64>>,
     /// How many steps the conditions of the presenter may still make, all together.
     pub(in crate::pipeline) steps_left: Cell<usize>,
     /// What of its changes is still to be noted.
@@ -292,6 +296,12 @@ impl<'a> Run<'a> {
         is_open
     }
 
+    /// A database has answered.
+    pub(in crate::pipeline) fn count_rows(&self, rows: &Rows) {
+        let count = u64::try_from(rows.count()).unwrap_or(u64::MAX);
+        self.rows.set(Some(self.rows.get().unwrap_or(0).saturating_add(count).saturating_add(rows.affected)));
+    }
+
     /// What to do where nobody knows whether the change was made.
     pub(in crate::pipeline) const fn after_unknown(&self) -> &'static str {
         match (&self.once, &self.work) {
@@ -300,7 +310,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn may_write(&self) -> bool {
+    /// Whether the tool may change something, as far as is known before it does.
+    pub(in crate::pipeline) fn may_write(&self) -> bool {
         match self.work {
             Work::Database { execute, .. } => execute.access() == Some(Access::Write),
             Work::Script(_) => true,

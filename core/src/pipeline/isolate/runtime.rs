@@ -10,9 +10,9 @@ use core::cell::RefCell;
 use sha2::{Digest as _, Sha256};
 
 use crate::pipeline::{
-    call::names::Names, call::secrets::AppSecrets, isolate::connections::Connections, isolate::deployment::Deployment,
-    isolate::epochs::Epochs, isolate::gates::Gates, isolate::pings::Pings, isolate::schemas::Schemas, isolate::window::Counts,
-    stages::validate::Patterns,
+    call::names::Names, call::secrets::AppSecrets, isolate::audit_log::AuditLog, isolate::connections::Connections,
+    isolate::deployment::Deployment, isolate::epochs::Epochs, isolate::gates::Gates, isolate::pings::Pings, isolate::schemas::Schemas,
+    isolate::window::Counts, stages::validate::Patterns,
 };
 use crate::{
     app::{App, ScriptRef, Tool},
@@ -34,6 +34,7 @@ pub struct Pipeline {
     pub(in crate::pipeline) gates: Gates,
     pub(in crate::pipeline) counts: Counts,
     pub(in crate::pipeline) epochs: Rc<Epochs>,
+    pub(in crate::pipeline) audit_log: AuditLog,
     /// Codes of failures that stand in scripts.
     pub(in crate::pipeline) written_codes: RefCell<BTreeSet<String>>,
     /// The SHA-256 of scripts whose results are cached, by their numbers.
@@ -51,6 +52,7 @@ impl Pipeline {
         let connections = Connections::new(Rc::clone(&app), &ports, Rc::clone(&deployment));
         let pings = Pings::new(app.adapters.len());
         let secrets = Rc::new(AppSecrets::new(Rc::clone(&app), Rc::clone(&deployment)));
+        let audit_log = AuditLog::new(&ports);
         let (patterns, counts, epochs, written_codes) = (Patterns::default(), Counts::default(), Rc::default(), RefCell::default());
         Self {
             app,
@@ -65,6 +67,7 @@ impl Pipeline {
             gates,
             counts,
             epochs,
+            audit_log,
             written_codes,
             programs: RefCell::default(),
         }

@@ -150,6 +150,7 @@ impl<'a> Host<'a> {
             Asked::Statement => !adapter.read_only && took_effect(text, rows, connector.counts_changes()),
             Asked::Request => may_write,
         };
+        answer.iter().for_each(|rows| self.run.count_rows(rows));
         if answer.as_ref().is_ok_and(has_changed) {
             self.run.change.set(Change::Some);
         }

@@ -180,7 +180,12 @@ fn action(app: &App, action: &MiddlewareAction) -> String {
         MiddlewareAction::Audit(audit) => {
             let table = audit.table.as_ref().and_then(|table| app.adapters.get(table.adapter as usize));
             let table = table.map_or_else(String::new, |adapter| format!(" and with adapter `{}`", adapter.name));
-            format!("writes a line to the log{table} once the call is over")
+            let first = match (&audit.table, audit.required) {
+                (Some(table), true) if table.in_transaction => ", and before that a row in the transaction of the tool's statement",
+                (_, true) => ", and before a change another one; without them the call is refused",
+                (_, false) => "",
+            };
+            format!("writes a line to the log{table} once the call is over{first}")
         }
     }
 }

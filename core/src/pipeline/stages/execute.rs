@@ -47,6 +47,7 @@ use crate::{
 };
 
 mod arguments;
+mod attached;
 mod bound;
 mod cache;
 pub(in crate::pipeline) mod change;
@@ -56,6 +57,7 @@ mod script;
 mod search;
 mod statement;
 
+use attached::Attached;
 use cache::Asked;
 
 pub(in crate::pipeline) use script::rows;
@@ -108,6 +110,7 @@ async fn query(run: &Run<'_>, adapter: &Adapter, place: usize, execute: &Execute
     let entry = match run.signal.race(lookup).await.map_err(|why| run.interrupted(why, Stage::Execute, false))? {
         Some((_, Some(rows))) => {
             run.truncated.set(rows.truncated.then(|| rows.count()));
+            run.count_rows(&rows);
             return Ok(rows);
         }
         Some((entry, None)) => Some(entry),
@@ -136,12 +139,14 @@ async fn ask(run: &Run<'_>, place: usize, access: Access, inputs: &Json, asked: 
         tracing::debug!(target: TARGET, tool, request_id, connector = adapter.connector, adapter = adapter.name, "query");
     }
     let deadline_ms = run.signal.deadline_within(adapter.timeout_ms);
+    let attached = Attached::of(run.chain.attached.take(), statement);
+    let command = attached.as_ref().map_or_else(|| statement.command(), Attached::command);
     let query = Query {
         session,
         access,
         on_too_many: run.tool.on_too_many,
         caller: Some(run.signal.cancel()),
-        ..Query::reading(statement.command(), deadline_ms, adapter.max_rows as usize, MAX_CELL_BYTES)
+        ..Query::reading(command, deadline_ms, adapter.max_rows as usize, MAX_CELL_BYTES)
     };
     let question = run.asks(adapter).of_request(run.tool.execute.request());
     let writes = access == Access::Write;
@@ -149,7 +154,7 @@ async fn ask(run: &Run<'_>, place: usize, access: Access, inputs: &Json, asked: 
         run.write_sent();
     }
     let interrupted = |why| run.interrupted(why, Stage::Execute, writes);
-    let (rows, change) = match &run.once {
+    let (mut rows, change) = match &run.once {
         None => {
             let answer = run.signal.race(connector.query(query)).await.map_err(interrupted)?;
             (answered(run, question, writes, answer).map_err(fault)?, Change::Made)
@@ -159,6 +164,10 @@ async fn ask(run: &Run<'_>, place: usize, access: Access, inputs: &Json, asked: 
             (once::rows(run, answered(run, question, writes, answer).map_err(fault)?)?, Change::Recorded)
         }
     };
+    if let Some(attached) = &attached {
+        attached.subtract(&mut rows);
+    }
+    run.count_rows(&rows);
     if writes && statement.took_effect(&rows, connector.counts_changes()) {
         run.change.set(change);
     }

@@ -4,10 +4,11 @@
 //!
 //! What observes (`after` of a script, `audit`) does so for every call that passed it, also where
 //! its caller disconnected, in reverse order, once the call has its end and before the answer
-//! leaves; whatever it returns or throws changes nothing. It has five seconds, or what is left of
-//! the request's time.
+//! leaves; whatever it returns or throws changes nothing, but an audit that is `required` and cannot
+//! be written takes the place of the answer. It has five seconds, or what is left of the request's
+//! time.
 
-use alloc::{boxed::Box, format, rc::Rc, string::String, vec::Vec};
+use alloc::{format, string::String, vec::Vec};
 use core::cell::Cell;
 
 use serde_json::{Map, json};
@@ -16,7 +17,7 @@ use crate::pipeline::{
     call::call_end::{CallEnd, CallFailure},
     call::chain::Seen,
     call::context::{Context, merge, set},
-    call::identity::{self, canonical},
+    call::identity,
     call::observed::observed,
     call::report::Subject,
     call::run::{Run, TARGET},
@@ -26,25 +27,24 @@ use crate::pipeline::{
     script::{self, ScriptOutput},
     stages::guard,
     stages::signal::Signal,
-    stages::sync::LaterSync,
 };
 use crate::{
     Json,
-    app::{Access, Audit, AuditInputs, AuditTable, Middleware, MiddlewareAction, RequiredScopes, ScriptRef, ValueTemplate},
+    app::{Middleware, MiddlewareAction, RequiredScopes, ScriptRef, ValueTemplate},
     cancel::Cancel,
     expression::MOST_STEPS,
     fault::{Fault, FaultResult, Refusal, Stage},
-    hex,
-    ports::{AUDIT_TARGET, CallEvent, CallOutcome, Command, Query, Reply, Returned, RunningCall, ScriptFault},
-    value::Value,
+    ports::{CallEvent, CallOutcome, Reply, Returned, RunningCall, ScriptFault},
 };
+
+mod audit;
+
+pub(in crate::pipeline) use audit::{AttachedRow, begin};
 
 /// How long everything that observes the end of a call may take, in milliseconds, and how long it
 /// always has, also where the request's time is over.
 const OBSERVERS_MS: u32 = 5_000;
 const OBSERVERS_LEAST_MS: u64 = 250;
-/// The most characters of a subject, and of the names of inputs, in an audit line.
-const LONGEST_AUDITED: usize = 1_000;
 /// The code of a caller who may not.
 const FORBIDDEN: &str = "FORBIDDEN";
 
@@ -81,7 +81,8 @@ async fn pass(run: &Run<'_>, entry: &Middleware, inputs: &Json, ctx: &mut Json) 
             let added = added(run, before, inputs, ctx).await?;
             merge(ctx, added).map_err(|name| defect(run, before, &format!("returned the reserved name `{name}`")).into())
         }
-        MiddlewareAction::Script { before: None, .. } | MiddlewareAction::Audit(_) => Ok(()),
+        MiddlewareAction::Script { before: None, .. } => Ok(()),
+        MiddlewareAction::Audit(audit) => Ok(audit::admit(run, audit)?),
         MiddlewareAction::Derive(values) => Ok(derive(run, values, inputs, ctx)?),
         MiddlewareAction::Require { when, code, message } => {
             let scope = Scope { run, inputs, ctx };
@@ -169,27 +170,30 @@ impl<'a> Ended<'a> {
 }
 
 /// Tells those that observe how the call ended. Until they have been told, the isolate still works
-/// on the call.
-pub(in crate::pipeline) async fn observe(run: &Run<'_>, ended: Ended<'_>) {
-    let Some(seen) = run.chain.seen.take() else { return };
+/// on the call. What comes back takes the place of the call's answer: an entry that is required
+/// could not be written.
+pub(in crate::pipeline) async fn observe(run: &Run<'_>, ended: Ended<'_>) -> Option<Fault> {
+    let seen = run.chain.seen.take()?;
     let clock = &*run.pipeline.ports.clock;
     // The caller may be gone, and the call's time over.
     let cancel = Cancel::new();
     let signal = Signal::new(clock, &cancel, Some(run.signal.after(OBSERVERS_MS, OBSERVERS_LEAST_MS)), OBSERVERS_MS);
     let running = RunningCall { tool: &run.tool.name, request_id: run.request_id, deadline_ms: signal.deadline_ms() };
-    observed(run.pipeline.ports.observer.as_deref(), running, tell(run, &signal, &seen, &ended)).await;
+    observed(run.pipeline.ports.observer.as_deref(), running, tell(run, &signal, &seen, &ended)).await
 }
 
-async fn tell(run: &Run<'_>, signal: &Signal<'_>, seen: &Seen, ended: &Ended<'_>) {
+async fn tell(run: &Run<'_>, signal: &Signal<'_>, seen: &Seen, ended: &Ended<'_>) -> Option<Fault> {
+    let mut withheld = None;
     let passed = run.chain.passed.get();
     let elapsed_ms = run.pipeline.ports.clock.now_ms().saturating_sub(run.report.began_ms);
     for entry in run.tool.middleware.iter().take(passed).rev() {
         match &entry.action {
             MiddlewareAction::Script { after: Some(after), .. } => after_script(run, signal, after, seen, ended, elapsed_ms).await,
-            MiddlewareAction::Audit(audit) => audit_call(run, audit, seen, ended, elapsed_ms),
+            MiddlewareAction::Audit(audit) => withheld = audit::finish(run, signal, audit, seen, ended).await.or(withheld),
             _ => {}
         }
     }
+    withheld
 }
 
 async fn after_script(run: &Run<'_>, signal: &Signal<'_>, script: &ScriptRef, seen: &Seen, ended: &Ended<'_>, elapsed_ms: u64) {
@@ -211,150 +215,4 @@ async fn after_script(run: &Run<'_>, signal: &Signal<'_>, script: &ScriptRef, se
     let Subject { tool, request_id, .. } = run.subject();
     let (script, error) = (script::path(run, script), run.secrets().for_log(&problem));
     tracing::warn!(target: TARGET, tool, request_id, script, error = &*error, "`after` failed; the call's answer is not changed by it");
-}
-
-/// The columns of an audit line, in the order of [`AUDIT_COLUMNS`](crate::app::AUDIT_COLUMNS).
-struct AuditLine {
-    subject: String,
-    decision: &'static str,
-    decided_by: String,
-    outcome: &'static str,
-    code: Option<String>,
-    inputs: String,
-    change_made: Option<&'static str>,
-}
-
-impl AuditLine {
-    fn of(run: &Run<'_>, audit: &Audit, seen: &Seen, ended: &Ended<'_>) -> Self {
-        let scope = Scope { run, inputs: &seen.inputs, ctx: &seen.ctx };
-        let subject = scope
-            .fill(&audit.subject, Stage::Middleware)
-            .map(|subject| crate::pipeline::content::json_text::text_of(&subject))
-            .unwrap_or_default();
-        // What is cut off may be half of a secret.
-        let subject = shortened(run.secrets().for_log(&subject).into_owned());
-        let entry = run.tool.middleware.get(run.chain.passed.get()).filter(|_| run.chain.refused.get());
-        let (decision, decided_by) = match (entry, ended.fault) {
-            (Some(entry), _) => ("refused", entry.place.clone()),
-            (None, Some(fault)) if fault.stage == Stage::Guard => ("refused", String::from(Stage::Guard.as_str())),
-            _ => ("allowed", String::new()),
-        };
-        Self {
-            subject,
-            decision,
-            decided_by,
-            outcome: ended.outcome.as_str(),
-            code: ended.fault.map(|fault| fault.code.clone()),
-            inputs: names_of(audit.inputs, &seen.inputs),
-            change_made: ended.change_made,
-        }
-    }
-}
-
-/// The names of inputs, with digests of their values where they are wanted.
-fn names_of(audited: AuditInputs, inputs: &Json) -> String {
-    let members = inputs.as_object().into_iter().flatten();
-    let words: Vec<String> = match audited {
-        AuditInputs::None => Vec::new(),
-        AuditInputs::Names => members.map(|(name, _)| shown_name(name)).collect(),
-        AuditInputs::Hashes => members.map(|(name, value)| format!("{}={}", shown_name(name), digest(value))).collect(),
-    };
-    shortened(words.join(","))
-}
-
-/// A name as it is, or in quotes where it could look like several: a tool with `json_schema` may
-/// take names that its caller makes up.
-fn shown_name(name: &str) -> String {
-    let is_plain = !name.is_empty() && name.chars().all(|character| character.is_alphanumeric() || matches!(character, '_' | '-' | '.'));
-    if is_plain { name.into() } else { format!("{}", Json::from(name)) }
-}
-
-/// A text of limited length that every database takes.
-fn shortened(text: String) -> String {
-    let mut text = if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text };
-    if let Some((end, _)) = text.char_indices().nth(LONGEST_AUDITED) {
-        text.truncate(end);
-        text.push('…');
-    }
-    text
-}
-
-/// The first 16 digits of a value's SHA-256.
-fn digest(value: &Json) -> String {
-    use sha2::{Digest as _, Sha256};
-    let mut text = Vec::new();
-    canonical(value, &mut text);
-    hex::encode(&Sha256::digest(&text)[..8])
-}
-
-fn audit_call(run: &Run<'_>, audit: &Audit, seen: &Seen, ended: &Ended<'_>, ms: u64) {
-    let line = AuditLine::of(run, audit, seen, ended);
-    let Subject { tool, request_id, .. } = run.subject();
-    if tracing::enabled!(target: AUDIT_TARGET, tracing::Level::INFO) {
-        let AuditLine { decision, decided_by, outcome, code, inputs, change_made, .. } = &line;
-        let change_made = *change_made;
-        let (subject, decided_by) = (line.subject.as_str(), Some(decided_by.as_str()).filter(|place| !place.is_empty()));
-        let (code, inputs) = (code.as_deref(), Some(inputs.as_str()).filter(|inputs| !inputs.is_empty()));
-        tracing::info!(
-            target: AUDIT_TARGET, subject, tool, decision, decided_by, outcome, code, change_made, ms, inputs, request_id, "audit"
-        );
-    }
-    if let Some(table) = &audit.table {
-        record(run, table, line, ms);
-    }
-}
-
-/// A time as ISO 8601 has it.
-fn timestamp(epoch_ms: u64) -> String {
-    let time = i64::try_from(epoch_ms).ok().and_then(|epoch_ms| jiff::Timestamp::from_millisecond(epoch_ms).ok());
-    time.map_or_else(String::new, |time| format!("{time:.3}"))
-}
-
-/// Writes a row, after the answer where the host can. A failure is a line in the log.
-fn record(run: &Run<'_>, table: &AuditTable, line: AuditLine, ms: u64) {
-    let Subject { tool, request_id, .. } = run.subject();
-    let pipeline = run.pipeline;
-    let secrets = Rc::clone(&pipeline.secrets);
-    let opened = pipeline.connections.open(table.adapter as usize, None);
-    let (adapter, connector) = match opened {
-        Ok(opened) => opened,
-        Err(error) => {
-            let error = secrets.strike_error(error);
-            tracing::warn!(target: TARGET, tool, request_id, %error, "the audit row cannot be written");
-            return;
-        }
-    };
-    let text = |text: &str| Value::Text(text.into());
-    let optional = |text: &str| if text.is_empty() { Value::Null } else { Value::Text(text.into()) };
-    let now_ms = pipeline.ports.clock.now_ms();
-    let values = [
-        Value::Timestamp(timestamp(now_ms)),
-        text(request_id),
-        text(tool),
-        optional(&line.subject),
-        text(line.decision),
-        optional(&line.decided_by),
-        text(line.outcome),
-        optional(line.code.as_deref().unwrap_or_default()),
-        Value::I64(i64::try_from(ms).unwrap_or(i64::MAX)),
-        optional(&line.inputs),
-        optional(line.change_made.unwrap_or_default()),
-    ];
-    let (statement, timeout_ms) = (table.statement.clone(), adapter.timeout_ms);
-    let (clock, tool, request_id) = (Rc::clone(&pipeline.ports.clock), String::from(tool), String::from(request_id));
-    let writes = (!table.writes.is_empty()).then(|| (LaterSync::of(pipeline, run.subject()), table.writes.clone()));
-    pipeline.ports.wait_until.wait_until(Box::pin(async move {
-        let deadline_ms = clock.now_ms().saturating_add(timeout_ms.into());
-        let command = Command::Statement { text: &statement, values: &values };
-        // The bundler refuses an adapter with a session or several databases here. The row is
-        // written after the answer, whoever is still there.
-        let query = Query { access: Access::Write, ..Query::reading(command, deadline_ms, 1, 1 << 10) };
-        let written = connector.query(query).await;
-        if let Some((later, writes)) = writes {
-            later.wrote(&writes, written.is_err().then_some(deadline_ms)).await;
-        }
-        if let Err(error) = written.map_err(|error| secrets.strike_error(error)) {
-            tracing::warn!(target: TARGET, tool, request_id, %error, detail = error.source, "the audit row cannot be written");
-        }
-    }));
 }

@@ -27,6 +27,7 @@ mod tell;
 
 pub(in crate::pipeline) use asked::{Asked, asked, rename_inputs};
 pub(in crate::pipeline) use presenter::{for_everybody, is_list_of_items, limited};
+pub(in crate::pipeline) use redact::removes;
 
 use mismatch::{NO_DATA, mismatched};
 

@@ -77,6 +77,7 @@ pub(in crate::pipeline) fn begin<'a>(
         truncated: Cell::new(None),
         passed: Cell::new(0),
         unsafe_requests: Cell::new(0),
+        rows: Cell::new(None),
         cache_uses: Cell::new((0, 0)),
         asks_who_calls: Cell::new(false),
         report,

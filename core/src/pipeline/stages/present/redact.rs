@@ -12,7 +12,7 @@ use sha2::Sha256;
 use super::embedded::embedded;
 use crate::{
     Json,
-    app::{App, Censor, HASH_KEY, PathStep, PresentedField, Presenter, Redaction},
+    app::{App, Censor, HASH_KEY, PathStep, PresentedField, Presenter, RedactedPath, Redaction},
     fault::{FaultResult, Stage},
     hex,
     pipeline::{
@@ -131,12 +131,24 @@ impl<'a> Redactor<'a> {
 
 /// Whether a presenter, or one that it embeds, makes hashes.
 fn needs_key(app: &App, presenter: &Presenter) -> bool {
-    fn below(app: &App, field: &PresentedField) -> bool {
-        field.returns.and_then(|child| app.presenters.get(child as usize)).is_some_and(|child| needs_key(app, child))
-            || field.items.as_deref().is_some_and(|items| below(app, items))
-            || field.fields.iter().any(|field| below(app, field))
+    any(app, presenter, &Presenter::hashes)
+}
+
+/// Whether a presenter, or one that it embeds, removes what has this name.
+pub(in crate::pipeline) fn removes(app: &App, presenter: &Presenter, name: &str) -> bool {
+    let is_named = |path: &RedactedPath| matches!(path.0.last(), Some(PathStep::Member(member)) if member == name);
+    let removes = |redaction: &Redaction| redaction.censor == Censor::Remove && redaction.paths.iter().any(is_named);
+    any(app, presenter, &|presenter| presenter.redact.iter().any(removes))
+}
+
+/// Whether something holds of a presenter, or of one that it embeds.
+fn any(app: &App, presenter: &Presenter, holds: &dyn Fn(&Presenter) -> bool) -> bool {
+    fn below(app: &App, field: &PresentedField, holds: &dyn Fn(&Presenter) -> bool) -> bool {
+        field.returns.and_then(|child| app.presenters.get(child as usize)).is_some_and(|child| any(app, child, holds))
+            || field.items.as_deref().is_some_and(|items| below(app, items, holds))
+            || field.fields.iter().any(|field| below(app, field, holds))
     }
-    presenter.hashes() || presenter.fields.iter().any(|field| below(app, field))
+    holds(presenter) || presenter.fields.iter().any(|field| below(app, field, holds))
 }
 
 /// A value of data for the log.
