@@ -36,7 +36,9 @@ pub(crate) use future::join_all;
 pub use http_client::{HttpClient, HttpRequest, HttpResponse};
 pub use kv_cache::KvCache;
 pub use login_tokens::LoginTokens;
-pub use observer::{AUDIT_TARGET, CallEvent, CallObserver, CallOutcome, CallStart, HandledRequest, Observer, RunningCall, observers};
+pub use observer::{
+    AUDIT_TARGET, CallEvent, CallObserver, CallOutcome, CallStart, HandledRequest, Observer, RunningCall, observers, stage_names,
+};
 pub use random::Random;
 pub use script_engine::{
     CallStore, Fetched, Invocation, LogLevel, LogReader, Redirect, Reply, Returned, ScriptEngine, ScriptFault, ScriptHost, Thrown,

@@ -12,6 +12,12 @@ macro_rules! stages {
             /// Every stage, in order.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$stage),+];
 
+            /// Whether the tool is one of the app by then: before, its name is what its caller wrote.
+            #[must_use]
+            pub const fn has_tool(self) -> bool {
+                !matches!(self, Self::Resolve)
+            }
+
             /// The stage's name on the wire, in traces and in logs: `map_input`.
             #[must_use]
             pub const fn as_str(self) -> &'static str {

@@ -140,10 +140,24 @@ impl Function {
     /// Where it cannot be started.
     #[must_use]
     pub fn start_logging(package: &Path, env: &[(String, String)], log: Stdio) -> Self {
+        Self::spawn(package, env, Stdio::null(), log)
+    }
+
+    /// The same, with its standard output going somewhere.
+    ///
+    /// # Panics
+    /// Where it cannot be started.
+    #[must_use]
+    pub fn start_printing(package: &Path, env: &[(String, String)], output: Stdio) -> Self {
+        Self::spawn(package, env, output, Stdio::null())
+    }
+
+    fn spawn(package: &Path, env: &[(String, String)], output: Stdio, log: Stdio) -> Self {
         let api = RuntimeApi::start();
         let scratch = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
         let child = command(package, &api.address(), scratch.path())
             .envs(env.iter().cloned())
+            .stdout(output)
             .stderr(log)
             .spawn()
             .unwrap_or_else(|error| panic!("{}: {error}", package.display()));

@@ -43,7 +43,7 @@ use millrace_native::{
     logging,
     secrets::SecretsChoice,
     state,
-    telemetry::{self, TelemetrySettings},
+    telemetry::{self, Abilities, TelemetrySettings},
 };
 
 mod answer;
@@ -127,7 +127,7 @@ fn start(concurrency: usize) -> Result<InvocationHandler, Error> {
              handler may run once in each; set `MILLRACE_CACHE` to `dynamodb:TABLE` or to the address of a Redis server"
         );
     }
-    let telemetry = TelemetrySettings::of_app(&app, &variables, telemetry::ABILITIES);
+    let telemetry = TelemetrySettings::of_app(&app, &variables, Abilities::Function);
     let telemetry = telemetry.map_err(|error| error.into_parts().message)?;
     telemetry.iter().try_for_each(telemetry::check).map_err(|error| error.to_string())?;
     if let Some(missing) = app.missing_state_key(&variables) {

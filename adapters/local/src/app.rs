@@ -18,7 +18,7 @@ use millrace_native::{
     logging, ports,
     secrets::SecretsChoice,
     state,
-    telemetry::{self, TelemetrySettings},
+    telemetry::{self, Abilities, TelemetrySettings},
     wait_until::Tasks,
 };
 use millrace_script::Engine;
@@ -172,7 +172,7 @@ pub(crate) fn note_state(app: &App, base: &Path, variables: &Variables, cache: &
 /// # Errors
 /// A variable is wrong, or a certificate that one names cannot be used.
 pub(crate) fn telemetry(app: &App, variables: &Variables) -> CommandResult<Option<TelemetrySettings>> {
-    let settings = TelemetrySettings::of_app(app, variables, telemetry::ABILITIES).map_err(CommandError::wrong)?;
+    let settings = TelemetrySettings::of_app(app, variables, Abilities::Machine).map_err(CommandError::wrong)?;
     settings.iter().try_for_each(telemetry::check).map_err(CommandError::wrong)?;
     Ok(settings)
 }

@@ -442,14 +442,12 @@ impl IsolateSupervisor {
     async fn watch(&mut self, mut process: Process, mut deployment: Arc<Deployment>) -> Option<IsolateEnd> {
         let started = Instant::now();
         let mut serving: Option<Instant> = None;
-        let mut watch = Watch::default();
-        let mut last_look = Instant::now();
+        let (mut watch, mut last_look) = (Watch::default(), Instant::now());
         let mut looks = interval(TICK);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut ending, mut exchangeable): (Option<Instant>, bool) = (None, true);
         let (mut certificate, mut certifiable) = (self.common.certificate.clone(), true);
-        let mut measured = self.common.measures.looks();
-        let mut words = [0; 16];
+        let (mut measured, mut words) = (self.common.measures.looks(), [0; 16]);
         let killed = loop {
             tokio::select! {
                 read = process.control.read(&mut words) => {
@@ -479,12 +477,8 @@ impl IsolateSupervisor {
                         break Some("no longer accepted commands and was ended".to_owned());
                     }
                 }
-                look = measured.recv() => {
-                    // One that missed a look is asked at the next.
-                    if let Ok(look) = look {
-                        self.common.measures.ask(self.index, process.control.as_fd(), look);
-                    }
-                }
+                // One that missed a look is asked at the next.
+                Ok(look) = measured.recv() => self.common.measures.ask(self.index, process.control.as_fd(), look),
                 _ = self.stopped.changed(), if ending.is_none() => {
                     ending = Some(Instant::now() + self.common.grace + LAST);
                     drop(control::send(process.control.as_fd(), ControlMessage::Stop, &[]));

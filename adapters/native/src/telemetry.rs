@@ -8,6 +8,7 @@
 //! - [`spans`]: a finished span to the SDK's queue;
 //! - [`meter`]: the SDK's instruments for the list of metrics;
 //! - [`log_lines`]: lines of the log, with the trace that they belong to;
+//! - [`emf`]: measurements as lines for CloudWatch;
 //! - [`snapshot`], [`scrape`]: what the instruments came to, for Prometheus;
 //! - [`transport`]: how exporters reach a collector, and what is logged where they do not.
 //!
@@ -32,6 +33,7 @@ use millrace_telemetry::{
 use opentelemetry::KeyValue;
 use opentelemetry_sdk::Resource;
 
+mod emf;
 pub mod log_lines;
 mod meter;
 pub mod scrape;
@@ -44,8 +46,6 @@ use snapshot::Snapshot;
 use spans::SpanQueue;
 use transport::Transport;
 
-/// What a native host can do of what the variables may ask for.
-pub const ABILITIES: Abilities = Abilities::All;
 /// How long the last export may take when a process ends.
 const LAST: Duration = Duration::from_millis(1500);
 
@@ -90,8 +90,8 @@ pub fn check(settings: &TelemetrySettings) -> Result<()> {
     traces.into_iter().chain(metrics).chain(logs).try_for_each(transport::check)
 }
 
-/// Has the calls of an isolate observed by the telemetry of this process with these settings, beside
-/// observers that it has already.
+/// Has the calls of an isolate observed by the telemetry of this process with these settings,
+/// beside observers that it has already.
 pub fn observe(settings: Option<TelemetrySettings>, ports: &mut Ports) {
     if let Some(telemetry) = usable(settings) {
         telemetry.observe(ports);
@@ -103,8 +103,10 @@ pub fn observe(settings: Option<TelemetrySettings>, ports: &mut Ports) {
 pub fn observe_and_flush(settings: Option<TelemetrySettings>, ports: &mut Ports) {
     let Some(telemetry) = usable(settings) else { return };
     telemetry.observe(ports);
+    let settings = &telemetry.settings;
+    let lines = settings.metrics.as_ref().filter(|wanted| wanted.emf).map(|_| metrics::measured(emf::lines(settings), since_start_ns));
     let flush = Flushing { telemetry, wait_until: ports.wait_until.clone(), waits: Rc::default() };
-    ports.observer = observers([ports.observer.take(), Some(Rc::new(flush) as Rc<dyn Observer>)]);
+    ports.observer = observers([ports.observer.take(), lines, Some(Rc::new(flush) as Rc<dyn Observer>)]);
 }
 
 /// The start has looked at the settings: what fails here since then fails for no call.
@@ -139,7 +141,8 @@ impl Telemetry {
         let transport = Transport::start()?;
         let resource = resource(&settings);
         let spans = settings.traces.as_ref().map(|traces| SpanQueue::start(traces, &resource, &transport)).transpose()?;
-        let instruments = settings.metrics.as_ref().map(|metrics| Instruments::start(metrics, &resource, &transport)).transpose()?;
+        let wanted = settings.metrics.as_ref().filter(|wanted| wanted.to.is_some() || wanted.prometheus.is_some());
+        let instruments = wanted.map(|metrics| Instruments::start(metrics, &resource, &transport)).transpose()?;
         let logs = settings.logs.as_ref().map(|logs| log_lines::LogQueue::start(logs, &resource, &transport)).transpose()?;
         Ok(Self { settings, spans, instruments, logs, _transport: transport })
     }

@@ -16,13 +16,14 @@ use std::{
 };
 
 use millrace_core::{
-    Error, ErrorKind, Result,
-    ports::{Clock, HttpClient, HttpRequest, Random, WaitUntil},
+    Result,
+    ports::{Clock, HttpClient, Random, WaitUntil},
 };
 
 use crate::{
     otlp,
-    settings::{Destination, TraceSettings},
+    post::post,
+    settings::TraceSettings,
     span::{Parent, Span},
     tracer::SpanSink,
 };
@@ -41,8 +42,6 @@ const TURN_MS: u64 = 2000;
 const TURN_REQUESTS: usize = 4;
 /// How late a turn may be before it counts as lost, in milliseconds.
 const SLACK_MS: u64 = 1000;
-/// The longest answer of a collector that is read.
-const LONGEST_ANSWER: usize = 64 << 10;
 
 /// What an isolate that traces keeps.
 pub(crate) struct TracerState {
@@ -167,28 +166,6 @@ impl SpanSink for TracerState {
         if is_last {
             self.have_sent();
         }
-    }
-}
-
-/// Sends a body to a collector.
-///
-/// # Errors
-/// Nobody is there, or refuses it.
-pub(crate) async fn post(http: &dyn HttpClient, to: &Destination, now_ms: u64, body: Vec<u8>, of: &str) -> Result<()> {
-    let mut headers = to.headers.clone();
-    headers.append("content-type", "application/json");
-    let request = HttpRequest {
-        method: "POST".to_owned(),
-        url: to.url.clone(),
-        headers,
-        body,
-        deadline_ms: now_ms.saturating_add(to.timeout_ms),
-        max_response_bytes: LONGEST_ANSWER,
-        ..HttpRequest::default()
-    };
-    match http.send(request).await?.status {
-        200..300 => Ok(()),
-        status => Err(Error::new(ErrorKind::Unavailable, format!("the collector of {of} answered with status {status}"))),
     }
 }
 

@@ -25,6 +25,8 @@ pub mod line;
 pub mod metrics;
 mod names;
 mod otlp;
+mod point;
+mod post;
 pub mod series;
 pub mod settings;
 pub mod span;

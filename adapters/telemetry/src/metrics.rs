@@ -20,7 +20,6 @@ use millrace_core::{
     ErrorKind,
     app::{Adapter, Statement},
     fault::{Fault, Severity},
-    pipeline::Stage,
     ports::{CallEvent, CallObserver, CallOutcome, CallStart, HandledRequest, Observer},
 };
 use opentelemetry_semantic_conventions::metric;
@@ -329,7 +328,7 @@ impl CallObserver for MeasuredCall {
                 self.tool.replace(tool.to_owned());
             }
             CallEvent::StageBegan(stage) => {
-                self.is_resolved.set(self.is_resolved.get() || stage != Stage::Resolve);
+                self.is_resolved.set(self.is_resolved.get() || stage.has_tool());
                 self.stage_began_ns.set((self.clock)());
             }
             CallEvent::StageEnded(stage) => {

@@ -11,8 +11,8 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use millrace_core::Json;
 
 use crate::{
-    deltas::{Exemplar, Point},
     metrics::{Description, Metric, MetricKind},
+    point::{Exemplar, Point},
     span::{Attribute, Span},
 };
 

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use millrace_core::{
     app::{App, Execute},
-    pipeline::Stage,
-    ports::CallOutcome,
+    ports::{CallOutcome, stage_names},
 };
 
 use crate::{
@@ -41,7 +40,7 @@ fn label(app: &App, of_api: bool, name: &'static str) -> LabelValues {
             let all = [CallOutcome::Succeeded, CallOutcome::Warned, CallOutcome::Failed, CallOutcome::Asked].map(CallOutcome::as_str);
             (owned(&all).into_iter().chain([ABANDONED.to_owned()]).collect(), None)
         }
-        STAGE => (Stage::ALL.iter().map(|stage| stage.as_str().to_owned()).collect(), None),
+        STAGE => (stage_names().map(str::to_owned).collect(), None),
         CACHE_HIT => (owned(&["true", "false"]), None),
         ADAPTER => (adapters().map(|adapter| adapter.name.clone()).collect(), None),
         SYSTEM => {

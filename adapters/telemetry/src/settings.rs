@@ -6,7 +6,7 @@
 //! | `OTEL_EXPORTER_OTLP_…` | `PROTOCOL`, `HEADERS`, `TIMEOUT`, `COMPRESSION`, `CERTIFICATE`, `CLIENT_CERTIFICATE`, `CLIENT_KEY` |
 //! | `OTEL_EXPORTER_OTLP_TRACES_…`, `…_METRICS_…`, `…_LOGS_…` | the same of one signal; an endpoint is then the whole URL |
 //! | `OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE` | `cumulative`, `delta` or `lowmemory` |
-//! | `OTEL_TRACES_EXPORTER`, `OTEL_METRICS_EXPORTER`, `OTEL_LOGS_EXPORTER` | `otlp` or `none`; of metrics also `prometheus`, or both |
+//! | `OTEL_TRACES_EXPORTER`, `OTEL_METRICS_EXPORTER`, `OTEL_LOGS_EXPORTER` | `otlp` or `none`; of metrics also `prometheus` on a machine and `emf` on Lambda, or two of them |
 //! | `OTEL_EXPORTER_PROMETHEUS_HOST`, `OTEL_EXPORTER_PROMETHEUS_PORT` | where `/metrics` is: `localhost`, 9464 |
 //! | `OTEL_METRIC_EXPORT_INTERVAL` | milliseconds between two exports of metrics |
 //! | `OTEL_BSP_…`, `OTEL_BLRP_…` | the queues of spans and of log records: `SCHEDULE_DELAY`, `MAX_QUEUE_SIZE`, `MAX_EXPORT_BATCH_SIZE` |
@@ -41,7 +41,9 @@ const PROMETHEUS_PORT: u16 = 9464;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Abilities {
     /// Every protocol, files of certificates, a port for Prometheus.
-    All,
+    Machine,
+    /// The same but for a port; standard output is read for metrics.
+    Function,
     /// OTLP over HTTP as JSON, by `fetch`.
     Fetch,
 }
@@ -134,6 +136,8 @@ pub struct MetricSettings {
     pub to: Option<Destination>,
     /// Where Prometheus gets them: the host and the port.
     pub prometheus: Option<(String, u16)>,
+    /// Whether they are lines of standard output in CloudWatch's embedded metric format.
+    pub emf: bool,
     /// How often they are sent, in milliseconds.
     pub interval_ms: u64,
     /// Since when they count.
@@ -267,11 +271,17 @@ impl Variables<'_> {
     }
 
     fn metrics(&self) -> Result<Option<MetricSettings>> {
-        let exporters = self.exporters(Signal::Metrics, &["otlp", "prometheus"])?;
+        let known: &[&str] = match self.abilities {
+            Abilities::Machine => &["otlp", "prometheus"],
+            Abilities::Function => &["otlp", "emf"],
+            Abilities::Fetch => &["otlp"],
+        };
+        let exporters = self.exporters(Signal::Metrics, known)?;
         let has = |name: &str| exporters.iter().any(|exporter| exporter == name);
         let to = if has("otlp") { self.destination(Signal::Metrics)? } else { None };
         let prometheus = if has("prometheus") { Some(self.prometheus()?) } else { None };
-        if to.is_none() && prometheus.is_none() {
+        let emf = has("emf");
+        if to.is_none() && prometheus.is_none() && !emf {
             return Ok(None);
         }
         let preference = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE";
@@ -282,7 +292,7 @@ impl Variables<'_> {
             Some(_) => return Err(wrong(preference, "may be `cumulative`, `delta` or `lowmemory`")),
         };
         let interval_ms = self.number("OTEL_METRIC_EXPORT_INTERVAL", "is not a number of milliseconds")?.unwrap_or(INTERVAL_MS);
-        Ok(Some(MetricSettings { to, prometheus, interval_ms: interval_ms.max(1), temporality }))
+        Ok(Some(MetricSettings { to, prometheus, emf, interval_ms: interval_ms.max(1), temporality }))
     }
 
     fn logs(&self) -> Result<Option<LogSettings>> {
@@ -342,23 +352,22 @@ impl Variables<'_> {
 
     fn protocol(&self, signal: Signal) -> Result<OtlpProtocol> {
         let known = match self.abilities {
-            Abilities::All => "it speaks `http/protobuf`, `http/json` and `grpc`",
+            Abilities::Machine | Abilities::Function => "it speaks `http/protobuf`, `http/json` and `grpc`",
             Abilities::Fetch => "a Worker speaks `http/json`",
         };
         match (self.either(signal, "PROTOCOL"), self.abilities) {
-            (None, Abilities::All) => Ok(OtlpProtocol::HttpProtobuf),
+            (None, Abilities::Machine | Abilities::Function) => Ok(OtlpProtocol::HttpProtobuf),
             (None, Abilities::Fetch) => Ok(OtlpProtocol::HttpJson),
             (Some((name, text)), abilities) => match (text.to_ascii_lowercase().as_str(), abilities) {
                 ("http/json", _) => Ok(OtlpProtocol::HttpJson),
-                ("http/protobuf", Abilities::All) => Ok(OtlpProtocol::HttpProtobuf),
-                ("grpc", Abilities::All) => Ok(OtlpProtocol::Grpc),
+                ("http/protobuf", Abilities::Machine | Abilities::Function) => Ok(OtlpProtocol::HttpProtobuf),
+                ("grpc", Abilities::Machine | Abilities::Function) => Ok(OtlpProtocol::Grpc),
                 _ => Err(wrong(&name, &format!("asks for a protocol that Millrace does not speak here; {known}"))),
             },
         }
     }
 
     fn prometheus(&self) -> Result<(String, u16)> {
-        self.able("OTEL_METRICS_EXPORTER", "asks for a port of its own")?;
         let port = match set(self.env, "OTEL_EXPORTER_PROMETHEUS_PORT") {
             Some(text) => text.parse().map_err(|_| wrong("OTEL_EXPORTER_PROMETHEUS_PORT", "is not a port, a number from 0 to 65535"))?,
             None => PROMETHEUS_PORT,
@@ -379,7 +388,7 @@ impl Variables<'_> {
 
     /// Refuses what this host cannot do.
     fn able(&self, name: &str, what: &str) -> Result<()> {
-        if self.abilities == Abilities::All { Ok(()) } else { Err(wrong(name, &format!("{what}, which a Worker does not have"))) }
+        if self.abilities == Abilities::Fetch { Err(wrong(name, &format!("{what}, which a Worker does not have"))) } else { Ok(()) }
     }
 
     /// The variable of a signal, else the one for everything: its name and its value.
@@ -485,7 +494,7 @@ mod tests {
     const AT: (&str, &str) = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4318/");
 
     fn of(variables: &[(&str, &str)]) -> Result<Option<TelemetrySettings>> {
-        TelemetrySettings::of(&Given(variables), "shop", "1.2.3", Abilities::All)
+        TelemetrySettings::of(&Given(variables), "shop", "1.2.3", Abilities::Machine)
     }
 
     fn good(variables: &[(&str, &str)]) -> TelemetrySettings {
@@ -553,7 +562,6 @@ mod tests {
             ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"),
             ("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip"),
             ("OTEL_EXPORTER_OTLP_CERTIFICATE", "ca.pem"),
-            ("OTEL_METRICS_EXPORTER", "prometheus"),
         ] {
             let message = of(&[(name, value)]).unwrap_err().into_parts().message;
             assert!(message.contains(name) && message.contains("Worker"), "{message}");

@@ -1,4 +1,4 @@
-//! SpanSink from the pipeline to the collector, with ports that stand still until a test moves them.
+//! Spans from the pipeline to the collector, with ports that stand still until a test moves them.
 
 use std::{
     cell::{Cell, RefCell},

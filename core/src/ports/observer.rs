@@ -85,6 +85,11 @@ pub enum CallEvent<'a> {
     Ended(CallOutcome),
 }
 
+/// The names of all stages that an observer can be told of, in their order.
+pub fn stage_names() -> impl Iterator<Item = &'static str> {
+    Stage::ALL.into_iter().map(Stage::as_str)
+}
+
 /// An HTTP request that was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HandledRequest<'a> {

@@ -1,7 +1,10 @@
 //! Traces of a function: at the collector before the environment can freeze, and never waited for
 //! by a caller.
 
-use std::sync::{Mutex, mpsc};
+use std::{
+    fs,
+    sync::{Mutex, mpsc},
+};
 
 use millrace_core::Json;
 use millrace_tests::{
@@ -30,6 +33,34 @@ fn traces_are_sent_before_the_next_invocation_is_asked_for() {
             spans.iter().filter(|span| span["parent"] == calls[turn - 1]["id"]).filter_map(|span| span["name"].as_str()).collect();
         stages.sort_unstable();
         assert_eq!(stages, ["execute", "map_output", "resolve", "serialize", "validate"], "{spans:#?}");
+    }
+}
+
+#[test]
+fn metrics_are_lines_for_cloudwatch_where_it_is_asked_for() {
+    let (folder, package) = sample();
+    let output = folder.path().join("output");
+    let env = [("OTEL_METRICS_EXPORTER".to_owned(), "emf".to_owned())];
+    let function = Function::start_printing(&package, &env, fs::File::create(&output).unwrap().into());
+    let answer = function.send(Front::Url, &call("get-user", r#"{"id":42}"#));
+    assert!(answer.contains("Alan Allen"), "{answer}");
+    function.api().wait_for_next(2);
+    let text = fs::read_to_string(&output).unwrap();
+    let lines: Vec<Json> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |metric: &str| lines.iter().filter(|line| line.get(metric).is_some()).collect::<Vec<_>>();
+    let calls = of("mcp.server.operation.duration");
+    assert_eq!(
+        (calls.len(), &calls[0]["gen_ai.tool.name"], &calls[0]["millrace.outcome"]),
+        (1, &"get-user".into(), &"ok".into()),
+        "{text}"
+    );
+    assert_eq!((of("db.client.operation.duration").len(), of("http.server.request.duration").len()), (1, 1), "{text}");
+    for line in &lines {
+        let directive = &line["_aws"]["CloudWatchMetrics"][0];
+        let metric = directive["Metrics"][0]["Name"].as_str().unwrap();
+        assert!(directive["Namespace"] == "Millrace" && line[metric].is_number() && line["service.name"].is_string(), "{line}");
+        let dimensions = directive["Dimensions"][0].as_array().unwrap();
+        assert!(dimensions.iter().all(|name| line[name.as_str().unwrap()].is_string()), "{line}");
     }
 }
 
