@@ -70,7 +70,7 @@ function listen({ signal }, hangUp) {
 
 async function answer(request, env, context) {
   const { method, url } = request;
-  const path = url.slice(url.indexOf("/", url.indexOf("://") + 3)).split("?", 1)[0];
+  const target = url.slice(url.indexOf("/", url.indexOf("://") + 3));
   let lines = "";
   let length = null;
   for (const [name, value] of request.headers) {
@@ -89,7 +89,7 @@ async function answer(request, env, context) {
   const over = () => inFlight.delete(id);
   let streams = false;
   try {
-    let reply = runtime.handle(id, method, path, lines, body, env, context);
+    let reply = runtime.handle(id, method, target, lines, body, env, context);
     if (reply instanceof Response) return reply;
     listen(request, hangUp);
     if (reply instanceof Promise) {

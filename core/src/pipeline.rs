@@ -15,7 +15,7 @@ use core::pin::pin;
 
 use crate::{
     Json,
-    app::Tool,
+    app::{Access, Tool},
     fault::FaultResult,
     ports::{CallOutcome, RunningCall},
 };
@@ -53,6 +53,14 @@ use operator::{description, rehearsal};
 use stages::guard::Passed;
 use stages::middleware::Ended;
 use stages::{authenticate, execute, guard, make_context, map_input, map_output, middleware, present, resolve, serialize, sync, validate};
+
+/// How long a database or a tool has to answer `/readyz`, in milliseconds: whoever asks waits no
+/// longer.
+const MOST_READY_MS: u32 = 5_000;
+
+/// What `/readyz` says of a tool that it does not call: the app does not have it, it has `auth`, or
+/// it does something else than a statement that reads.
+const NOT_PROBED: &str = "NOT_PROBED";
 
 impl Pipeline {
     /// Runs one call through the stages.
@@ -179,7 +187,26 @@ impl Pipeline {
     /// # Errors
     /// The kinds of the errors of [`ping`](Self::ping).
     pub(crate) async fn is_ready(&self, adapter: usize) -> Result<(), crate::ErrorKind> {
-        self.pings.answer(adapter, &*self.ports.clock, self.ping(adapter)).await
+        let ask = async { self.ping_databases(adapter, 1, MOST_READY_MS).await.map_err(|error| error.kind) };
+        self.pings.answer(adapter, &*self.ports.clock, ask).await
+    }
+
+    /// Whether a tool answers that reads and that anybody may call, or has answered within the last
+    /// second; for `/readyz`. It is called as any other, without inputs, and with the caller's
+    /// header fields.
+    ///
+    /// # Errors
+    /// The code of its fault, or [`NOT_PROBED`].
+    pub(crate) async fn tool_is_ready(&self, mut call: Call<'_>) -> Result<(), alloc::string::String> {
+        let found = self.app.tools.iter().position(|tool| tool.name == call.tool && tool.auth.is_none());
+        let found = found.filter(|index| self.app.tools[*index].execute.access().is_some_and(Access::reads));
+        let Some(index) = found else { return Err(NOT_PROBED.into()) };
+        let ask = async {
+            let latest = self.ports.clock.now_ms().saturating_add(MOST_READY_MS.into());
+            call.deadline_ms = Some(call.deadline_ms.map_or(latest, |deadline| deadline.min(latest)));
+            self.fetch(call).await.map(drop).map_err(|fault| fault.code.clone())
+        };
+        self.tool_pings.answer(index, &*self.ports.clock, ask).await
     }
 
     /// Whether these header fields have a key that the app takes from callers of a tool.
@@ -193,7 +220,7 @@ impl Pipeline {
     /// [`Configuration`](crate::ErrorKind::Configuration) for an adapter that the app does not have
     /// or whose variables are not set; else whatever the connector reports.
     pub async fn ping(&self, adapter: usize) -> crate::Result<()> {
-        self.ping_databases(adapter, 1).await
+        self.ping_databases(adapter, 1, u32::MAX).await
     }
 
     /// Checks that every database of an adapter answers, one after the other; for
@@ -202,14 +229,15 @@ impl Pipeline {
     /// # Errors
     /// As [`ping`](Self::ping), of the first one that does not.
     pub async fn ping_all(&self, adapter: usize) -> crate::Result<()> {
-        self.ping_databases(adapter, usize::MAX).await
+        self.ping_databases(adapter, usize::MAX, u32::MAX).await
     }
 
-    async fn ping_databases(&self, adapter: usize, most: usize) -> crate::Result<()> {
-        self.deployment.refresh(None).await;
+    async fn ping_databases(&self, adapter: usize, most: usize, limit_ms: u32) -> crate::Result<()> {
+        let deadline_ms = (limit_ms < u32::MAX).then(|| self.ports.clock.now_ms().saturating_add(limit_ms.into()));
+        self.deployment.refresh(deadline_ms).await;
         let databases = self.app.adapters.get(adapter).map_or_else(|| [None].to_vec(), database::all);
         for database in databases.into_iter().take(most) {
-            let answer = self.connections.ping(&*self.ports.clock, adapter, database).await;
+            let answer = self.connections.ping(&*self.ports.clock, adapter, database, limit_ms).await;
             answer.map_err(|error| self.secrets.strike_error(database::named(error, database)))?;
         }
         Ok(())

@@ -207,6 +207,7 @@ fn post(body: &[u8]) -> Request {
     Request {
         method: "POST".to_owned(),
         path: "/mcp".to_owned(),
+        query: String::new(),
         headers,
         body: Body::Whole(body.to_vec()),
         deadline_ms: None,

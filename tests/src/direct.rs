@@ -96,9 +96,11 @@ fn received(request: &Exchange, limit: usize) -> Request {
         headers.append(name, value.clone());
     }
     let body = if request.body.len() > limit { Body::TooLarge } else { Body::Whole(request.body.clone().into_bytes()) };
+    let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
     Request {
         method: request.method.clone(),
-        path: request.path.clone(),
+        path: path.to_owned(),
+        query: query.to_owned(),
         headers,
         body,
         deadline_ms: None,

@@ -61,6 +61,7 @@ fn request(arguments: &Json) -> Request {
     Request {
         method: "POST".into(),
         path: "/mcp".into(),
+        query: String::new(),
         headers: headers.into_iter().collect(),
         body: Body::Whole(body.into()),
         deadline_ms: None,

@@ -263,6 +263,7 @@ fn serve(app: App, folder: &Path, group: &Group, requests: &[&Exchange]) {
             let request = Request {
                 method: request.method.clone(),
                 path: request.path.clone(),
+                query: String::new(),
                 headers,
                 body: Body::Whole(request.body.clone().into_bytes()),
                 deadline_ms: None,

@@ -349,6 +349,7 @@ fn recipe(policy: &str, shown: &Json) {
         block_on(endpoint.handle(millrace_core::protocol::Request {
             method: "POST".into(),
             path: "/mcp".into(),
+            query: String::new(),
             headers,
             body: millrace_core::protocol::Body::Whole(body),
             deadline_ms: None,

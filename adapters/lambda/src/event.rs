@@ -41,6 +41,8 @@ pub(crate) enum Form {
 pub(crate) struct SendRequest {
     pub(crate) method: String,
     pub(crate) path: String,
+    /// The query, without the question mark.
+    pub(crate) query: String,
     /// The client's address, as the front end names it. A load balancer does not.
     pub(crate) peer: Option<String>,
     pub(crate) headers: Headers,
@@ -54,6 +56,9 @@ pub(crate) struct SendRequest {
 #[serde(rename_all = "camelCase")]
 struct Event {
     raw_path: Option<String>,
+    raw_query_string: Option<String>,
+    query_string_parameters: Option<BTreeMap<String, Option<String>>>,
+    multi_value_query_string_parameters: Option<BTreeMap<String, Option<Vec<String>>>>,
     path: Option<String>,
     http_method: Option<String>,
     request_context: Option<RequestContext>,
@@ -102,6 +107,7 @@ pub(crate) fn read(json: &str, body_limit: usize, base_path: &str) -> Result<(Se
         }
         _ => return Err(refusal("it has neither `requestContext.http` and `rawPath` nor `httpMethod` and `path`")),
     };
+    let query = query(event.raw_query_string, event.query_string_parameters, event.multi_value_query_string_parameters);
     let path = without_stage(&path, form, context);
     let path = path.strip_prefix(base_path).filter(|rest| rest.starts_with('/')).unwrap_or(path).to_owned();
     let mut headers = Headers::new();
@@ -135,7 +141,26 @@ pub(crate) fn read(json: &str, body_limit: usize, base_path: &str) -> Result<(Se
         // A load balancer passes on what clients send.
         Form::Alb | Form::AlbLists => None,
     };
-    Ok((SendRequest { method, path, peer, headers, body, platform_caller }, form))
+    Ok((SendRequest { method, path, query, peer, headers, body, platform_caller }, form))
+}
+
+/// The query as one text. Only names and values without characters of its own are of use to anybody
+/// here, so none is written another way.
+fn query(
+    raw: Option<String>,
+    values: Option<BTreeMap<String, Option<String>>>,
+    lists: Option<BTreeMap<String, Option<Vec<String>>>>,
+) -> String {
+    if let Some(raw) = raw {
+        return raw;
+    }
+    // Where there are lists, the other form has the last value of each only.
+    let lists = lists.into_iter().flatten().flat_map(|(name, values)| values.into_iter().flatten().map(move |value| (name.clone(), value)));
+    let mut pairs: Vec<(String, String)> = lists.collect();
+    if pairs.is_empty() {
+        pairs = values.into_iter().flatten().filter_map(|(name, value)| Some((name, value?))).collect();
+    }
+    pairs.into_iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&")
 }
 
 fn body(text: String, is_base64: bool, limit: usize) -> Option<Body> {

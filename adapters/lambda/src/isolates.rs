@@ -181,6 +181,7 @@ async fn work(endpoint: Rc<Endpoint>, tasks: Tasks, watched: CallWatch, streams:
     let request = Request {
         method: call.method,
         path: call.path,
+        query: call.query,
         peer: call.peer,
         headers: call.headers,
         body: call.body.unwrap_or(Body::Whole(Vec::new())),

@@ -142,11 +142,14 @@ pub(crate) fn variables(folder: &Path) -> CommandResult<Variables> {
 /// Tells what has no value of what the app needs, and what does not work without it.
 ///
 /// # Errors
-/// The operating system gives no thread.
-pub(crate) fn note_missing(app: &App, variables: &Variables, base: &Path) -> CommandResult {
-    for line in millrace_native::secrets::missing(app, variables, base).map_err(CommandError::wrong)? {
-        note(format_args!("warning: {line}"));
+/// Something has none, and all of it is `required`; the operating system gives no thread.
+pub(crate) fn note_missing(app: &App, variables: &Variables, base: &Path, required: bool) -> CommandResult {
+    let mut missing: Vec<String> = app.missing_state_key(variables).into_iter().collect();
+    missing.extend(millrace_native::secrets::missing(app, variables, base).map_err(CommandError::wrong)?);
+    if required && !missing.is_empty() {
+        return Err(CommandError::Unset(format!("nothing is served, because of `--require-env`: {}", missing.join("; "))));
     }
+    missing.iter().for_each(|line| note(format_args!("warning: {line}")));
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 use std::{net::IpAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use millrace_core::app::App;
 
 use crate::clients::Client;
 
@@ -238,6 +239,13 @@ pub(crate) struct Host {
     pub(crate) isolate: IsolateOptions,
 }
 
+impl Host {
+    /// Lets the names of the command line in, besides the app's own.
+    pub(crate) fn add_names(&self, app: &mut App) {
+        app.server.hosts.extend(self.allow_hosts.iter().map(|name| name.to_ascii_lowercase()));
+    }
+}
+
 /// What an isolate is, and what it and its calls may have.
 #[derive(Args)]
 pub(crate) struct IsolateOptions {
@@ -415,6 +423,9 @@ pub(crate) struct Serve {
     /// `dev` shows
     #[arg(long, conflicts_with = "stdio")]
     pub(crate) page: bool,
+    /// Serve nothing where a variable or a secret that the app needs has no value: exit code 78
+    #[arg(long)]
+    pub(crate) require_env: bool,
     #[command(flatten)]
     pub(crate) host: Host,
 }
@@ -538,6 +549,9 @@ pub(crate) struct Run {
     /// The app's folder; everything relative in the app starts there
     #[arg(default_value = ".")]
     pub(crate) app: PathBuf,
+    /// Serve nothing where a variable or a secret that the app needs has no value: exit code 78
+    #[arg(long)]
+    pub(crate) require_env: bool,
     #[command(flatten)]
     pub(crate) isolate: IsolateOptions,
 }

@@ -58,7 +58,7 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
         Command::Dev(arguments) => dev::run(arguments, log),
         Command::Call(arguments) => call::run(arguments),
         Command::Build(arguments) => build::run(&arguments),
-        Command::Serve(arguments) => serve::run(&arguments, log),
+        Command::Serve(arguments) => serve::run(arguments, log),
         Command::Connect(arguments) => connect::run(&arguments),
         Command::Health(arguments) => health::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),

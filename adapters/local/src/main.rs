@@ -21,6 +21,8 @@ mod output;
 mod page;
 #[cfg(unix)]
 mod processes;
+#[cfg(unix)]
+mod service_manager;
 mod serving;
 mod state_key;
 mod stdio;

@@ -23,9 +23,15 @@ pub(crate) enum CommandError {
     Usage(String),
     /// Nothing could be found out, and why, unless that is said already: exit code 2.
     Unable(Option<String>),
+    /// What `--require-env` asks for has no value: exit code 78.
+    Unset(String),
     /// Nobody reads standard output any more, which is not a failure.
     ReaderGone,
 }
+
+/// `EX_CONFIG` of `sysexits.h`, by which whoever starts the command knows that starting it again
+/// does not help.
+const NOT_CONFIGURED: u8 = 78;
 
 /// What a command comes to.
 pub(crate) type CommandResult<T = ()> = Result<T, CommandError>;
@@ -39,7 +45,7 @@ impl CommandError {
     /// What is not said yet.
     pub(crate) fn message(&self) -> Option<&str> {
         match self {
-            Self::Wrong(message) | Self::Usage(message) | Self::Unable(Some(message)) => Some(message),
+            Self::Wrong(message) | Self::Usage(message) | Self::Unable(Some(message)) | Self::Unset(message) => Some(message),
             Self::Told | Self::Unable(None) | Self::ReaderGone => None,
         }
     }
@@ -139,6 +145,7 @@ pub(crate) fn exit(outcome: CommandResult) -> ExitCode {
         CommandError::ReaderGone => ExitCode::SUCCESS,
         CommandError::Told | CommandError::Wrong(_) => ExitCode::from(1),
         CommandError::Usage(_) | CommandError::Unable(_) => ExitCode::from(2),
+        CommandError::Unset(_) => ExitCode::from(NOT_CONFIGURED),
     }
 }
 

@@ -26,7 +26,7 @@ use std::{
     pin::pin,
     process::{Child, Command, ExitStatus, Stdio},
     sync::{
-        Arc,
+        Arc, Weak,
         atomic::{AtomicU32, Ordering},
         mpsc as std_mpsc,
     },
@@ -36,14 +36,13 @@ use std::{
 use millrace_native::{
     board::{Board, LastCall},
     lines::Client,
-    listener::bind,
 };
 use tokio::{
     io::AsyncReadExt as _,
     net::UnixStream,
     sync::{oneshot, watch as tokio_watch},
     task::JoinSet,
-    time::{MissedTickBehavior, interval, sleep},
+    time::{MissedTickBehavior, interval, sleep, timeout},
 };
 
 use crate::{
@@ -107,11 +106,37 @@ pub(crate) struct IsolateReloader {
     deployments: tokio_watch::Sender<Arc<Deployment>>,
     isolates: usize,
     channel: Channel,
+    /// Not kept alive: its socket is closed at the end of the server.
+    common: Weak<Common>,
     /// What the page of each isolate learns from here.
     pub(crate) calls: CallLog,
 }
 
 impl IsolateReloader {
+    /// Starts an isolate with another app that takes no connection, and ends it again. Has to be
+    /// called within a tokio runtime.
+    ///
+    /// # Errors
+    /// It cannot be started, or does not end by itself once its scripts were evaluated.
+    pub(crate) async fn try_out(&self, served: &ServedApp) -> CommandResult {
+        let Some(trial) = self.common.upgrade().map(|common| common.trial()) else { return Err(CommandError::wrong("the server ends")) };
+        let trial = trial.map_err(deployment::unable)?;
+        let deployment = Deployment { file: deployment::write(served, &self.channel)?, taken: None };
+        let mut process = Process::start(&trial, 0, &deployment).map_err(deployment::unable)?;
+        let life = async {
+            process.control.read_exact(&mut [0]).await?;
+            control::send(process.control.as_fd(), ControlMessage::Stop, &[])?;
+            process.control.read_to_end(&mut Vec::new()).await
+        };
+        let in_time = timeout(START, life).await.is_ok();
+        let why = match process.end().await {
+            Ok(status) if status.success() => return Ok(()),
+            status if in_time => said(&status, trial.memory_mb),
+            _ => format!("was not ready within {} s and was ended", START.as_secs()),
+        };
+        Err(CommandError::Wrong(format!("an isolate with the new app, which was to be tried out, {why}")))
+    }
+
     /// Has requests from now on answered by another app. Waits until the isolates have it; one that
     /// is stuck is not waited for.
     ///
@@ -133,8 +158,8 @@ impl IsolateReloader {
 
 /// Where the requests of an isolate come from.
 enum RequestSource {
-    /// They share a listening socket.
-    Listener(TcpListener),
+    /// They share a listening socket, which is this process's own or stays with a service manager.
+    Listener { socket: TcpListener, is_own: bool },
     /// This process reads them from its standard input, for a single isolate.
     Lines(Arc<Pump>),
 }
@@ -143,7 +168,7 @@ impl RequestSource {
     /// What becomes of the requests of an isolate that ends.
     fn fate(&self) -> &'static str {
         match self {
-            Self::Listener(_) => "its connections are closed",
+            Self::Listener { .. } => "its connections are closed",
             Self::Lines(_) => "its calls are answered with an error",
         }
     }
@@ -166,6 +191,27 @@ struct Common {
     certificate: tokio_watch::Receiver<Option<Arc<File>>>,
 }
 
+impl Common {
+    /// The same for one isolate of its own that takes no connection.
+    fn trial(&self) -> io::Result<Self> {
+        // Nobody listens on it.
+        let socket = rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM, None)?;
+        Ok(Self {
+            program: self.program.clone(),
+            source: RequestSource::Listener { socket: socket.into(), is_own: true },
+            board: Board::new(deployment::memory_file("millrace-board")?, 1),
+            calls: deployment::memory_file("millrace-calls")?,
+            isolates: 1,
+            starts: Starts::new(1),
+            measures: Measures::new(1).into(),
+            memory_mb: self.memory_mb,
+            log: "error".to_owned(),
+            grace: self.grace,
+            certificate: tokio_watch::channel(None).1,
+        })
+    }
+}
+
 /// Serves until the process is told to end; `ready` is called when connections are taken.
 ///
 /// # Errors
@@ -175,7 +221,7 @@ pub(crate) async fn serve(
     served: ServedApp,
     ready: impl FnOnce(SocketAddr, Reloader) -> CommandResult,
 ) -> CommandResult {
-    let listener = bind(place.address).map_err(|error| place.explain(&error))?;
+    let listener = place.listener()?;
     let address = listener.local_addr().map_err(CommandError::wrong)?;
     // From here on a signal ends the server in order, also one that comes before it serves.
     let mut signal = pin!(stop_signal().map_err(CommandError::wrong)?);
@@ -190,7 +236,7 @@ pub(crate) async fn serve(
             Ok(())
         })?;
     }
-    let source = RequestSource::Listener(listener.into_std().map_err(deployment::unable)?);
+    let source = RequestSource::Listener { socket: listener.into_std().map_err(deployment::unable)?, is_own: place.given.is_none() };
     let channel = Channel::Http { checks_host: place.limits().checks_host };
     let metrics = measures::listen(served.telemetry.as_ref())?;
     let (mut isolates, reloader) = Isolates::start(place, place.isolates, source, certificate, served, channel)?;
@@ -293,7 +339,8 @@ impl Isolates {
             let (common, deployed, stopped) = (common.clone(), deployed.clone(), stopped.clone());
             supervisors.spawn(IsolateSupervisor { common, index, deployed, stopped, first: Some(first) }.keep());
         }
-        Ok((Self { common, stop, supervisors, firsts }, IsolateReloader { deployments, isolates, channel, calls }))
+        let reloader = IsolateReloader { deployments, isolates, channel, common: Arc::downgrade(&common), calls };
+        Ok((Self { common, stop, supervisors, firsts }, reloader))
     }
 
     /// Waits until all of them serve.
@@ -313,10 +360,10 @@ impl Isolates {
     /// Tells them to end, and waits until they have.
     async fn end(mut self) {
         let _ = self.stop.send(true);
-        if let RequestSource::Listener(listener) = &self.common.source {
+        if let RequestSource::Listener { socket, is_own: true } = &self.common.source {
             // Also where an isolate is stuck and does not close its own: nobody is let in any more.
             // Elsewhere than on Linux it is closed by the last one.
-            let _ = rustix::net::shutdown(listener, rustix::net::Shutdown::Both);
+            let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Both);
         }
         drop(self.common);
         while self.supervisors.join_next().await.is_some() {}
@@ -569,7 +616,7 @@ impl Process {
         let process = Self { child: Some(child), pid, control: UnixStream::from_std(ours)? };
         let lines;
         let requests = match &common.source {
-            RequestSource::Listener(listener) => listener.as_fd(),
+            RequestSource::Listener { socket, .. } => socket.as_fd(),
             RequestSource::Lines(pump) => {
                 let (ours, theirs) = StdUnixStream::pair()?;
                 pump.attach_socket(ours)?;

@@ -1,6 +1,14 @@
 //! One app behind one address: what `dev` and `serve` share.
 
-use std::{io, net::SocketAddr, path::PathBuf, rc::Rc, sync::Arc, thread::available_parallelism, time::Duration};
+use std::{
+    io::{self, IsTerminal as _},
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+    rc::Rc,
+    sync::Arc,
+    thread::available_parallelism,
+    time::Duration,
+};
 
 use millrace_core::{
     app::App,
@@ -13,10 +21,10 @@ use millrace_native::{
     env::Variables,
     http::{Limits, MakeHandler},
     isolate::Order,
-    listener::{Replacer, Server},
+    listener::{Replacer, Server, bind},
     telemetry::TelemetrySettings,
 };
-use tokio::sync::mpsc;
+use tokio::{net::TcpListener, sync::mpsc};
 
 use crate::{
     app,
@@ -32,6 +40,9 @@ use crate::{
 /// Where to listen, and with what isolates.
 pub(crate) struct ListenOptions {
     pub(crate) address: SocketAddr,
+    /// The socket, where a service manager listens already.
+    #[cfg(unix)]
+    pub(crate) given: Option<std::net::TcpListener>,
     pub(crate) isolates: usize,
     /// Whether `Host` must be the loopback or a name that the app or the command line lists.
     checks_host: bool,
@@ -74,6 +85,19 @@ impl Reloader {
         }
     }
 
+    /// Starts another app where nobody calls it, and ends it again; threads have no such place. Has
+    /// to be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// The app does not start.
+    #[cfg(unix)]
+    pub(crate) async fn try_out(&self, served: &ServedApp) -> CommandResult {
+        match self {
+            Self::Threads(..) | Self::Line(..) => Ok(()),
+            Self::Processes(exchange) => exchange.try_out(served).await,
+        }
+    }
+
     /// Has requests from now on answered by another app.
     ///
     /// # Errors
@@ -88,6 +112,11 @@ impl Reloader {
         }
         Ok(())
     }
+}
+
+/// Whether `Host` has to be the loopback, or a name that the app or the command line lists.
+pub(crate) fn checks_host(address: IpAddr, app: &App) -> bool {
+    address.is_loopback() || !app.server.hosts.is_empty()
 }
 
 /// What an isolate works on, for whoever watches it, while it evaluates the scripts of the app.
@@ -158,11 +187,20 @@ impl ListenOptions {
     /// # Errors
     /// The variable that has the port is not set, or has none.
     pub(crate) fn of(host: &Host, app: &mut App, variables: &Variables, log: &str) -> CommandResult<Self> {
-        app.server.hosts.extend(host.allow_hosts.iter().map(|name| name.to_ascii_lowercase()));
+        host.add_names(app);
         let isolates = host.isolates.map_or_else(|| available_parallelism().map_or(1, Into::into), usize::from);
-        let port = host.port.map_or_else(|| own_port(app, variables), Ok)?;
-        let address = SocketAddr::new(host.host, port);
-        let checks_host = host.host.is_loopback() || !app.server.hosts.is_empty();
+        #[cfg(unix)]
+        let given = crate::service_manager::socket()?;
+        #[cfg(unix)]
+        let known = given.as_ref().map(std::net::TcpListener::local_addr).transpose().map_err(CommandError::wrong)?;
+        #[cfg(not(unix))]
+        let known = None;
+        let address = match (known, host.port) {
+            (Some(address), _) => address,
+            (None, Some(port)) => SocketAddr::new(host.host, port),
+            (None, None) => SocketAddr::new(host.host, own_port(app, variables)?),
+        };
+        let checks_host = checks_host(address.ip(), app);
         let certificate = CertificateFiles::of(host);
         // With TLS, a browser that was led here by another name does not accept the certificate.
         if !checks_host && certificate.is_none() {
@@ -170,7 +208,18 @@ impl ListenOptions {
         }
         let IsolateOptions { isolate_memory, threads, grace } = host.isolate;
         let (threads, grace) = (threads || cfg!(not(unix)), Duration::from_secs(grace));
-        Ok(Self { address, isolates, checks_host, certificate, grace, threads, memory_mb: isolate_memory, log: log.to_owned() })
+        Ok(Self {
+            address,
+            #[cfg(unix)]
+            given,
+            isolates,
+            checks_host,
+            certificate,
+            grace,
+            threads,
+            memory_mb: isolate_memory,
+            log: log.to_owned(),
+        })
     }
 
     /// For a client on standard input and output, which needs no address.
@@ -178,7 +227,18 @@ impl ListenOptions {
         let IsolateOptions { isolate_memory, threads, grace } = *isolate;
         let (threads, grace) = (threads || cfg!(not(unix)), Duration::from_secs(grace));
         let (address, log) = (SocketAddr::from(([127, 0, 0, 1], 0)), log.to_owned());
-        Self { address, isolates: 1, checks_host: false, certificate: None, grace, threads, memory_mb: isolate_memory, log }
+        Self {
+            address,
+            #[cfg(unix)]
+            given: None,
+            isolates: 1,
+            checks_host: false,
+            certificate: None,
+            grace,
+            threads,
+            memory_mb: isolate_memory,
+            log,
+        }
     }
 
     /// How the URL of the server begins.
@@ -207,7 +267,8 @@ impl ListenOptions {
         drop(served);
         let (pem, tls) = self.certificate.as_ref().map(CertificateFiles::open).transpose()?.unzip();
         let stop = stop_signal().map_err(CommandError::wrong)?;
-        let server = Server::start(self.address, makes, &self.limits(), tls.as_ref()).map_err(|error| self.explain(&error))?;
+        let listener = self.listener()?;
+        let server = Server::start(listener, makes, &self.limits(), tls.as_ref()).map_err(|error| self.explain(&error))?;
         if let (Some(files), Some(pem), Some(tls)) = (self.certificate.clone(), pem, tls) {
             files.watch(pem, move |pem| tls.replace(&pem.certificate, &pem.key).map_err(|failure| format!("{failure:?}")))?;
         }
@@ -221,7 +282,20 @@ impl ListenOptions {
         Limits { checks_host: self.checks_host, grace: self.grace, ..Limits::default() }
     }
 
-    pub(crate) fn explain(&self, error: &io::Error) -> CommandError {
+    /// The socket to listen on. Has to be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// The address cannot be bound.
+    pub(crate) fn listener(&self) -> CommandResult<TcpListener> {
+        #[cfg(unix)]
+        if let Some(given) = &self.given {
+            let own = given.try_clone().and_then(|own| own.set_nonblocking(true).and_then(|()| TcpListener::from_std(own)));
+            return own.map_err(|error| self.explain(&error));
+        }
+        bind(self.address).map_err(|error| self.explain(&error))
+    }
+
+    fn explain(&self, error: &io::Error) -> CommandError {
         let address = self.address;
         CommandError::Wrong(match error.kind() {
             io::ErrorKind::AddrInUse => {
@@ -241,7 +315,10 @@ pub(crate) fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     let mut signals = Signals::new()?;
     Ok(async move {
         signals.next().await;
-        note("shutting down: calls in flight may finish; Ctrl-C again to quit now");
+        #[cfg(unix)]
+        crate::service_manager::ends();
+        let again = if io::stdin().is_terminal() { "Ctrl-C again to quit now" } else { "a second signal ends them at once" };
+        note(format_args!("shutting down: calls in flight may finish; {again}"));
         tokio::spawn(async move {
             signals.next().await;
             std::process::exit(130);

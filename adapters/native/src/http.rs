@@ -41,7 +41,7 @@ use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpStream,
     sync::{Notify, mpsc},
-    time::timeout,
+    time::{sleep, timeout},
 };
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
@@ -336,6 +336,10 @@ async fn secured(state: &State, account: &Rc<Account>, tls: &TlsAcceptor, mut st
     }
 }
 
+/// How long a connection without a request stays open when the isolate is told to end: a client
+/// that sends one after another sends the next one before it can learn of the end.
+const LINGER: Duration = Duration::from_millis(250);
+
 /// Answers the requests of a connection, one after another.
 async fn requests(state: &Rc<State>, client: &Client, stream: impl AsyncRead + AsyncWrite + Unpin + 'static) {
     let service = service_fn(|request| answer(state, client, request).map(Ok::<_, Infallible>));
@@ -347,6 +351,13 @@ async fn requests(state: &Rc<State>, client: &Client, stream: impl AsyncRead + A
             () = client.account.closed() => return,
             () = state.stop.notified() => {}
         }
+    }
+    // A request that is on its way here is answered, and its client learns that it was the last.
+    tokio::select! {
+        biased;
+        end = connection.as_mut() => return log_end(end),
+        () = client.account.closed() => return,
+        () = sleep(LINGER) => {}
     }
     connection.as_mut().graceful_shutdown();
     tokio::select! {
@@ -418,6 +429,7 @@ async fn answer(state: &State, client: &Client, request: hyper::Request<Incoming
     let request = Request {
         method: head.method.as_str().to_owned(),
         path: head.uri.path().to_owned(),
+        query: head.uri.query().unwrap_or_default().to_owned(),
         peer: client.address.clone(),
         headers: head.headers.iter().map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value.as_bytes()))).collect(),
         body,
@@ -439,6 +451,9 @@ async fn answer(state: &State, client: &Client, request: hyper::Request<Incoming
     };
     if too_large {
         close(&mut response, unread);
+    }
+    if state.stopping.get() {
+        is_last(&mut response);
     }
     response
 }
@@ -521,6 +536,11 @@ fn refuse(unread: &Cell<bool>, status: u16, message: &str) -> hyper::Response<Ou
 
 fn close(response: &mut hyper::Response<Outgoing>, unread: &Cell<bool>) {
     unread.set(true);
+    is_last(response);
+}
+
+/// Has the connection end after this answer, and tells its client so.
+fn is_last(response: &mut hyper::Response<Outgoing>) {
     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
 }
 

@@ -50,7 +50,7 @@ struct IsolateThread<H> {
     connections: Arc<AtomicUsize>,
 }
 
-/// A listening socket. Has to be called within a tokio runtime.
+/// A listening socket; port 0 is any free port. Has to be called within a tokio runtime.
 ///
 /// # Errors
 /// The address cannot be bound.
@@ -65,16 +65,13 @@ pub fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 impl<H: Handler> Server<H> {
-    /// Binds the address and starts one isolate for each of `makes`. Connections wait until
-    /// [`run`](Self::run).
-    ///
-    /// Port 0 is any free port; see [`address`](Self::address). With `tls`, connections begin with
-    /// a handshake. Has to be called within a tokio runtime.
+    /// Starts one isolate for each of `makes` behind a socket, such as one of [`bind`].
+    /// Connections wait until [`run`](Self::run). With `tls`, they begin with a handshake. Has to
+    /// be called within a tokio runtime.
     ///
     /// # Errors
-    /// The address cannot be bound, or a thread cannot be started.
-    pub fn start(address: SocketAddr, makes: Vec<MakeHandler<H>>, limits: &Limits, tls: Option<&ServerTls>) -> io::Result<Self> {
-        let listener = bind(address)?;
+    /// A thread cannot be started.
+    pub fn start(listener: TcpListener, makes: Vec<MakeHandler<H>>, limits: &Limits, tls: Option<&ServerTls>) -> io::Result<Self> {
         let address = listener.local_addr()?;
         let seats = Arc::new(Semaphore::new(limits.connections.saturating_mul(makes.len()).clamp(1, Semaphore::MAX_PERMITS)));
         raise_descriptor_limit();

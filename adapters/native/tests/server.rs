@@ -21,7 +21,7 @@ use millrace_native::{
 };
 use millrace_native::{
     http::{Handler, Limits, MakeHandler},
-    listener::{Replacer, Server},
+    listener::{Replacer, Server, bind},
     server_tls::ServerTls,
 };
 use tokio::sync::{Semaphore, oneshot};
@@ -113,7 +113,7 @@ pub(crate) fn start_with(isolates: usize, limits: Limits, tls: Option<ServerTls>
     let thread = thread::spawn(move || {
         tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async move {
             let makes = (0..isolates).map(|_| make("first", &of_thread)).collect();
-            let server = Server::start(SocketAddr::from(([127, 0, 0, 1], 0)), makes, &limits, tls.as_ref()).unwrap();
+            let server = Server::start(bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap(), makes, &limits, tls.as_ref()).unwrap();
             sender.send((server.address(), server.replacer())).unwrap();
             server.run(async { drop(stopped.await) }).await;
         });
@@ -534,7 +534,6 @@ fn a_call_that_does_not_end_is_cut_off_after_the_grace() {
 fn an_address_in_use_is_an_error() {
     let server = start(1, Limits::default());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let error =
-        runtime.block_on(async { Server::start(server.address, vec![make("second", &server.gate)], &Limits::default(), None).err() });
+    let error = runtime.block_on(async { bind(server.address).err() });
     assert_eq!(error.unwrap().kind(), std::io::ErrorKind::AddrInUse);
 }

@@ -37,7 +37,8 @@ pub fn body_limit() -> u32 {
     isolate::limit()
 }
 
-/// Answers a request. The request's `body` is `undefined` where it is too long.
+/// Answers a request. `target` is its path, with the query. The request's `body` is `undefined`
+/// where it is too long.
 ///
 /// What comes back is the platform's `Response`; or, where it is a stream, `[status, headers]`, and
 /// [`pump`] takes its events out. What needs nothing of the outside comes back as it is, anything
@@ -49,7 +50,7 @@ pub fn body_limit() -> u32 {
 pub fn handle(
     number: u32,
     method: String,
-    path: String,
+    target: &str,
     header_lines: String,
     body: Option<Vec<u8>>,
     env: Env,
@@ -58,9 +59,11 @@ pub fn handle(
     let endpoint = isolate::endpoint(&env).ok_or_else(|| JsError::new("the isolate has no app"))?;
     let call = InFlight::begin(number);
     let headers = fields(&header_lines);
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let request = Request {
         method,
-        path,
+        path: path.to_owned(),
+        query: query.to_owned(),
         // The platform writes it, whatever the client sends.
         peer: headers.first("cf-connecting-ip").map(Into::into),
         headers,

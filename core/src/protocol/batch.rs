@@ -117,6 +117,7 @@ fn within(request: &Request, deadline_ms: u64) -> Request {
     Request {
         method: request.method.clone(),
         path: request.path.clone(),
+        query: request.query.clone(),
         peer: request.peer.clone(),
         headers: request.headers.clone(),
         body: Body::Whole(Vec::new()),

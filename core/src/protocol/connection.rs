@@ -285,6 +285,7 @@ impl Connection {
         Request {
             method: String::new(),
             path: String::new(),
+            query: String::new(),
             peer: None,
             headers: self.0.headers.clone(),
             body: Body::Whole(Vec::new()),

@@ -11,6 +11,8 @@ pub struct Request {
     pub method: String,
     /// The path, without the query: `/mcp`.
     pub path: String,
+    /// The query, without the question mark and as received; empty where there is none.
+    pub query: String,
     /// The address of whoever is connected to the host: of the client, or of a proxy before it.
     /// `None` where the host does not know it.
     pub peer: Option<String>,

@@ -289,6 +289,7 @@ impl Ask {
         Self(Request {
             method: method.into(),
             path: path.into(),
+            query: String::new(),
             headers: Headers::new(),
             body: Body::Whole(vec![]),
             deadline_ms: None,

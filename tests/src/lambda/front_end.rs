@@ -35,20 +35,24 @@ impl Front {
         fields.extend(request.headers.iter().cloned());
         fields.push(("x-forwarded-for".to_owned(), "203.0.113.7".to_owned()));
         let (single, lists) = both(&fields, self == Self::Url);
+        let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
+        let pairs = || query.split('&').filter_map(|pair| pair.split_once('='));
+        let queries: Value = pairs().map(|(name, value)| (name.to_owned(), Value::from(value))).collect::<serde_json::Map<_, _>>().into();
+        let query_lists: Value = pairs().map(|(name, value)| (name.to_owned(), json!([value]))).collect::<serde_json::Map<_, _>>().into();
         match self {
             Self::Url => json!({
-                "version": "2.0", "routeKey": "$default", "rawPath": request.path, "rawQueryString": "", "headers": single,
+                "version": "2.0", "routeKey": "$default", "rawPath": path, "rawQueryString": query, "headers": single,
                 "requestContext": {
                     "accountId": "anonymous", "apiId": "example", "domainName": "example.lambda-url.eu-central-1.on.aws", "stage": "$default",
-                    "http": { "method": request.method, "path": request.path, "protocol": "HTTP/1.1", "sourceIp": "203.0.113.7" },
+                    "http": { "method": request.method, "path": path, "protocol": "HTTP/1.1", "sourceIp": "203.0.113.7" },
                     "requestId": "id", "timeEpoch": 1_767_225_600_000_u64,
                 },
                 "body": request.body, "isBase64Encoded": false,
             }),
             Self::Rest => json!({
-                "resource": "/{proxy+}", "path": request.path, "httpMethod": request.method, "headers": single, "multiValueHeaders": lists,
-                "queryStringParameters": null, "pathParameters": { "proxy": "mcp" }, "stageVariables": null,
-                "requestContext": { "stage": "prod", "path": format!("/prod{}", request.path), "identity": { "sourceIp": "203.0.113.7" } },
+                "resource": "/{proxy+}", "path": path, "httpMethod": request.method, "headers": single, "multiValueHeaders": lists,
+                "queryStringParameters": queries, "multiValueQueryStringParameters": query_lists, "pathParameters": { "proxy": "mcp" }, "stageVariables": null,
+                "requestContext": { "stage": "prod", "path": format!("/prod{path}"), "identity": { "sourceIp": "203.0.113.7" } },
                 "body": if request.body.is_empty() { Value::Null } else { BASE64_STANDARD.encode(&request.body).into() },
                 "isBase64Encoded": true,
             }),
@@ -56,8 +60,10 @@ impl Front {
                 let name = if self == Self::Alb { "headers" } else { "multiValueHeaders" };
                 let group = "arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/millrace/6d0ecf831eec9f09";
                 json!({
-                    "requestContext": { "elb": { "targetGroupArn": group } }, "httpMethod": request.method, "path": request.path,
-                    "queryStringParameters": {}, name: if self == Self::Alb { single } else { lists },
+                    "requestContext": { "elb": { "targetGroupArn": group } }, "httpMethod": request.method, "path": path,
+                    if self == Self::Alb { "queryStringParameters" } else { "multiValueQueryStringParameters" }:
+                        if self == Self::Alb { queries } else { query_lists },
+                    name: if self == Self::Alb { single } else { lists },
                     "body": request.body, "isBase64Encoded": false,
                 })
             }

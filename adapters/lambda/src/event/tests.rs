@@ -35,6 +35,18 @@ fn the_shapes_are_told_apart() {
 }
 
 #[test]
+fn each_shape_has_its_query() {
+    let with = |mut event: Value, name: &str, query: Value| {
+        event[name] = query;
+        call(&event, "").0.query
+    };
+    assert_eq!(with(v2("/readyz", "$default"), "rawQueryString", json!("tool=a-b&x=1")), "tool=a-b&x=1");
+    assert_eq!(with(v1("/readyz", "/prod/readyz"), "queryStringParameters", json!({ "tool": "a-b", "x": null })), "tool=a-b");
+    assert_eq!(with(v1("/readyz", "/prod/readyz"), "multiValueQueryStringParameters", json!({ "tool": ["a-b", "c"] })), "tool=a-b&tool=c");
+    assert_eq!(with(v1("/readyz", "/prod/readyz"), "queryStringParameters", Value::Null), "");
+}
+
+#[test]
 fn an_event_of_another_shape_says_what_it_lacks() {
     let cases = [
         (json!({}), "it has neither"),

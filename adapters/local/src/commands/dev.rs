@@ -39,7 +39,7 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
     let databases = announce::databases(&app, &folder, &variables)?;
     let outdated = announce::outdated(&app, &folder, &variables, &report.seeds);
     outdated.iter().for_each(note);
-    app::note_missing(&app, &variables, &folder)?;
+    app::note_missing(&app, &variables, &folder, false)?;
     if let Some(problem) = app.sign_in_problem(&variables) {
         note(format_args!("warning: {problem}"));
     }

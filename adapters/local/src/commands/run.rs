@@ -20,7 +20,7 @@ pub(super) fn run(arguments: Run, log: &str) -> CommandResult {
     let cache = app::cache(&variables)?;
     let telemetry = app::telemetry(&app, &variables)?;
     app::note_state(&app, &folder, &variables, &cache);
-    app::note_missing(&app, &variables, &folder)?;
+    app::note_missing(&app, &variables, &folder, arguments.require_env)?;
     if std::io::stdin().is_terminal() {
         note("waiting for MCP messages on standard input, one in each line; usually a client starts this command");
     }

@@ -1,6 +1,6 @@
 //! `millrace serve`: a bundle as a server.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{fs, net::SocketAddr, path::Path, sync::Arc};
 
 use millrace_core::app::App;
 use millrace_native::env::Variables;
@@ -14,8 +14,50 @@ use crate::{
 };
 
 pub(super) mod data;
+#[cfg(unix)]
+mod renewal;
 
-pub(super) fn run(arguments: &Serve, log: &str) -> CommandResult {
+pub(super) fn run(arguments: Serve, log: &str) -> CommandResult {
+    let mut served = load(&arguments)?;
+    if arguments.host.stdio {
+        return ListenOptions::of_stdio(&arguments.host.isolate, log).serve_stdio(served, false, |_, _| Ok(()));
+    }
+    let place = ListenOptions::of(&arguments.host, Arc::make_mut(&mut served.app), &served.variables, log)?;
+    let (scheme, summary) = (place.scheme(), Summary::of(&served.app));
+    #[cfg(unix)]
+    let renewals = renewal::Renewals::prepare(arguments, &place)?;
+    place.serve(served, |address, reloader| {
+        let line = summary.at(scheme, address);
+        #[cfg(unix)]
+        {
+            renewals.begin(reloader, address, scheme)?;
+            crate::service_manager::is_ready(&line);
+        }
+        #[cfg(not(unix))]
+        drop(reloader);
+        print_line(line)
+    })
+}
+
+/// What a server says of its app.
+struct Summary {
+    name: String,
+    path: String,
+    tools: usize,
+}
+
+impl Summary {
+    fn of(app: &App) -> Self {
+        Self { name: app.name.clone(), path: app.server.path.clone(), tools: app.tools.len() }
+    }
+
+    fn at(&self, scheme: &str, address: SocketAddr) -> String {
+        format!("`{}` with {} at {scheme}://{address}{}", self.name, crate::app::count(self.tools, "tool"), self.path)
+    }
+}
+
+/// Reads the bundle and what its deployment is configured by; says what is missing.
+fn load(arguments: &Serve) -> CommandResult<ServedApp> {
     let shown = arguments.bundle.display();
     if arguments.bundle.is_dir() {
         let folder = typed(&arguments.bundle);
@@ -25,24 +67,9 @@ pub(super) fn run(arguments: &Serve, log: &str) -> CommandResult {
         )));
     }
     let bytes = fs::read(&arguments.bundle).map_err(|error| CommandError::Wrong(format!("`{shown}` cannot be read: {error}")))?;
-    let mut app = App::from_bundle(&bytes).map_err(|error| CommandError::Wrong(format!("`{shown}`: {error}")))?;
+    let app = App::from_bundle(&bytes).map_err(|error| CommandError::Wrong(format!("`{shown}`: {error}")))?;
     drop(bytes);
-    let folder = arguments.bundle.parent().unwrap_or(Path::new("."));
-    let base = match (&arguments.user_data, &arguments.data) {
-        (Some(data), _) => {
-            data::prepare(folder, data)?;
-            data
-        }
-        (None, Some(data)) if !data.is_dir() => {
-            let shown = data.display();
-            let message = format!("`{shown}` is not a folder; create it, or name another with `--data` or `MILLRACE_DATA`");
-            return Err(CommandError::Wrong(message));
-        }
-        (None, Some(data)) => data.as_path(),
-        (None, None) => folder,
-    };
-    let base = base.to_owned();
-    let (name, path, tools) = (app.name.clone(), app.server.path.clone(), app.tools.len());
+    let base = base(arguments)?.to_owned();
     let mut variables = Variables::of_process();
     if arguments.host.stdio {
         // One process for one client: a key that it makes for itself is enough.
@@ -50,26 +77,31 @@ pub(super) fn run(arguments: &Serve, log: &str) -> CommandResult {
     }
     let cache = crate::app::cache(&variables)?;
     let telemetry = crate::app::telemetry(&app, &variables)?;
-    if let Some(missing) = app.missing_state_key(&variables) {
-        note(format_args!("warning: {missing}"));
-    }
-    crate::app::note_missing(&app, &variables, &base)?;
+    crate::app::note_missing(&app, &variables, &base, arguments.require_env)?;
     if let Some(problem) = app.sign_in_problem(&variables) {
         note(format_args!("warning: {problem}"));
     }
     crate::app::note_state(&app, &base, &variables, &cache);
-    if arguments.host.stdio {
-        let served =
-            ServedApp { app: app.into(), base, variables, cache, telemetry, page: Page::Off, settings: Arc::default(), caller: None };
-        return ListenOptions::of_stdio(&arguments.host.isolate, log).serve_stdio(served, false, |_, _| Ok(()));
-    }
-    let place = ListenOptions::of(&arguments.host, &mut app, &variables, log)?;
     // A proxy in front may pass on what others send as if it came from this machine: a server shows
     // nobody what only its operator may see.
     let page = if arguments.page { Page::Public } else { Page::Off };
-    let served = ServedApp { app: app.into(), base, variables, cache, telemetry, page, settings: Arc::default(), caller: None };
-    let scheme = place.scheme();
-    place.serve(served, |address, _| {
-        print_line(format_args!("`{name}` with {} at {scheme}://{address}{path}", crate::app::count(tools, "tool")))
-    })
+    Ok(ServedApp { app: app.into(), base, variables, cache, telemetry, page, settings: Arc::default(), caller: None })
+}
+
+/// The folder where relative paths of databases start.
+fn base(arguments: &Serve) -> CommandResult<&Path> {
+    let folder = arguments.bundle.parent().unwrap_or(Path::new("."));
+    match (&arguments.user_data, &arguments.data) {
+        (Some(data), _) => {
+            data::prepare(folder, data)?;
+            Ok(data)
+        }
+        (None, Some(data)) if !data.is_dir() => {
+            let shown = data.display();
+            let message = format!("`{shown}` is not a folder; create it, or name another with `--data` or `MILLRACE_DATA`");
+            Err(CommandError::Wrong(message))
+        }
+        (None, Some(data)) => Ok(data),
+        (None, None) => Ok(folder),
+    }
 }

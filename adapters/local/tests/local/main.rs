@@ -11,6 +11,8 @@ mod fault_server;
 #[cfg(target_os = "linux")]
 mod isolates;
 mod places;
+#[cfg(target_os = "linux")]
+mod renewal;
 mod serving;
 mod support;
 #[cfg(unix)]

@@ -406,6 +406,80 @@ fn the_address_of_a_server_is_enough_to_ask_whether_it_is_well() {
 }
 
 #[test]
+fn a_tool_that_reads_can_be_asked_for_readiness() {
+    let app = app();
+    app.write("app/tools/list-items/config.yaml", "description: Lists.\nuse: main\nstatement: SELECT id FROM item\n");
+    app.write("app/tools/list-more/config.yaml", "description: Lists more.\nuse: main\nstatement: SELECT id FROM more\n");
+    app.write(
+        "app/tools/list-own/config.yaml",
+        "description: Lists.\nuse: main\nauth: { plugin: api_key, policy: { value: a-key-of-the-operator } }\nstatement: SELECT id FROM item\n",
+    );
+    app.write("app/tools/add-item/config.yaml", "description: Adds.\nuse: main\nstatement: INSERT INTO item (name) VALUES ('x')\n");
+    app.write("app/tools/script/config.yaml", "description: Says.\n");
+    app.write("app/tools/script/handler.ts", "export default () => 'x';\n");
+    let served = ServerProcess::start(app.path(), &["dev", "--isolates", "1"]);
+    let ready = |name: &str, host: &str| get(&served, &format!("/readyz?tool={name}"), host);
+    for (name, status, told) in [
+        ("list-items", 200, r#""tool":{"name":"list-items","status":"ok"}"#),
+        ("list-more", 503, r#""tool":{"name":"list-more","status":"error","code":"QUERY_INVALID"}"#),
+        ("get-item", 503, r#""code":"VALIDATION_ERROR""#),
+        ("list-own", 503, r#""code":"NOT_PROBED""#),
+        ("add-item", 503, r#""code":"NOT_PROBED""#),
+        ("script", 503, r#""code":"NOT_PROBED""#),
+        ("not-there", 503, r#""code":"NOT_PROBED""#),
+    ] {
+        let said = ready(name, "Host: 127.0.0.1");
+        assert!(said.starts_with(&format!("HTTP/1.1 {status} ")) && said.contains(told), "{name}: {said}");
+        // Others than those of this machine learn whether it is ready, and no more.
+        let others = ready(name, "Host: 127.0.0.1\r\nX-Forwarded-For: 192.0.2.1");
+        assert!(others.starts_with(&format!("HTTP/1.1 {status} ")) && !others.contains("tool"), "{name}: {others}");
+    }
+    // It is a call as any other, and one in a second.
+    for _ in 0..20 {
+        assert!(ready("list-items", "Host: 127.0.0.1").starts_with("HTTP/1.1 200 "));
+    }
+    served.call("get-item", &json!({ "id": 1 }));
+    let said = served.wait_for("tool=\"get-item\" outcome=\"ok\"");
+    assert!((1..20).contains(&said.matches("call finished tool=\"list-items\" outcome=\"ok\"").count()), "{said}");
+    assert_eq!(said.matches("add-item").count(), 0, "{said}");
+    assert_eq!(run(app.path(), &["health", &format!("http://{}/readyz?tool=list-items", served.address)]).code, Some(0));
+    assert_eq!(run(app.path(), &["health", &format!("http://{}/readyz?tool=list-more", served.address)]).code, Some(1));
+}
+
+#[test]
+fn nothing_is_served_where_everything_must_have_a_value_and_something_has_none() {
+    let app = app();
+    app.write("millrace.yaml", "name: small\nsecrets: [TOKEN]\n");
+    app.write("app/adapters/other.yaml", "connector: sqlite\nconnection_string: \"{{ env.OTHER_DB }}\"\n");
+    app.write("app/adapters/third.yaml", "connector: postgres\nconnection_string: \"postgres://u:{{ secret.TOKEN }}@localhost/x\"\n");
+    run(app.path(), &["build", "--target", "local"]);
+    let (other, token) = ("the variable `OTHER_DB` is not set: the adapter `other` cannot connect", "`TOKEN`");
+    for command in [&["serve", "dist/small.bundle", "--port", "0"][..], &["run", "."]] {
+        let start = |variables: &[(&str, &str)]| {
+            let output =
+                binary().current_dir(app.path()).args(command).arg("--require-env").envs(variables.iter().copied()).output().unwrap();
+            // `run` also warns of what `check` warns of.
+            (output.status.code(), String::from_utf8(output.stderr).unwrap().lines().last().unwrap_or_default().to_owned())
+        };
+        let (code, said) = start(&[]);
+        assert_eq!(code, Some(78), "{said}");
+        assert!(
+            said.starts_with("error: nothing is served, because of `--require-env`: ") && said.contains(other) && said.contains(token),
+            "{said}"
+        );
+        let (code, said) = start(&[("OTHER_DB", "other.db")]);
+        assert!(code == Some(78) && !said.contains(other) && said.contains(token), "{said}");
+    }
+    let complete = [("OTHER_DB", "other.db"), ("TOKEN", "x")];
+    let mut command = binary();
+    command.current_dir(app.path()).args(["serve", "dist/small.bundle", "--port", "0", "--require-env"]).envs(complete);
+    assert_eq!(ServerProcess::of(&mut command).call("get-item", &json!({ "id": 1 })), ITEM);
+    // What `run` serves is complete, and its client is gone.
+    let output = binary().current_dir(app.path()).args(["run", ".", "--require-env"]).envs(complete).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
 fn a_public_name_is_let_in_where_it_is_listed() {
     let app = app();
     let ask = |served: &ServerProcess, host: &str| {

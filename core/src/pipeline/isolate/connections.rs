@@ -87,13 +87,13 @@ impl Connections {
         Ok((adapter, made))
     }
 
-    /// Whether a database answers.
-    pub(in crate::pipeline) async fn ping(&self, clock: &dyn Clock, index: usize, database: Option<&str>) -> Result<()> {
+    /// Whether a database answers in time: in that of its adapter, and in `limit_ms`.
+    pub(in crate::pipeline) async fn ping(&self, clock: &dyn Clock, index: usize, database: Option<&str>, limit_ms: u32) -> Result<()> {
         let (adapter, connector) = self.open(index, database)?;
-        let cancel = Cancel::new();
-        let signal = Signal::new(clock, &cancel, None, adapter.timeout_ms);
+        let (cancel, limit_ms) = (Cancel::new(), adapter.timeout_ms.min(limit_ms));
+        let signal = Signal::new(clock, &cancel, None, limit_ms);
         signal.race(connector.ping(signal.deadline_ms())).await.unwrap_or_else(|_| {
-            let message = format!("the adapter `{}` did not answer within {} ms", adapter.name, adapter.timeout_ms);
+            let message = format!("the adapter `{}` did not answer within {limit_ms} ms", adapter.name);
             Err(Error::new(ErrorKind::TimedOut, message))
         })
     }

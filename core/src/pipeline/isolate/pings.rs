@@ -1,47 +1,47 @@
-//! Whether databases answer: however many ask that, each database is asked once a second at most.
+//! Whether databases and tools answer: however many ask that, each of them is asked once a second at
+//! most.
 
 use alloc::vec::Vec;
-use core::cell::Cell;
+use core::cell::RefCell;
 
 use super::turns::Turns;
-use crate::{ErrorKind, Result, ports::Clock};
+use crate::ports::Clock;
 
 /// How long an answer counts.
 const FRESH_MS: u64 = 1000;
 
-/// The last answers, by adapter.
-pub(in crate::pipeline) struct Pings(Vec<LastPing>);
+/// The last answers, by adapter or by tool.
+pub(in crate::pipeline) struct Pings<E>(Vec<LastPing<E>>);
 
-#[derive(Default)]
-struct LastPing {
+struct LastPing<E> {
     turns: Turns,
     /// When the answer came, and what it was.
-    answer: Cell<Option<(u64, Result<(), ErrorKind>)>>,
+    answer: RefCell<Option<(u64, Result<(), E>)>>,
 }
 
-impl Pings {
-    pub(in crate::pipeline) fn new(adapters: usize) -> Self {
-        Self((0..adapters).map(|_| LastPing::default()).collect())
+impl<E: Clone> Pings<E> {
+    pub(in crate::pipeline) fn new(count: usize) -> Self {
+        Self((0..count).map(|_| LastPing { turns: Turns::default(), answer: RefCell::default() }).collect())
     }
 
-    /// What an adapter's database answers, or has just answered. `ask` asks it.
+    /// What one of them answers, or has just answered. `ask` asks it.
     ///
     /// # Errors
-    /// The kind of the error that `ask` gave.
+    /// The error that `ask` gave.
     pub(in crate::pipeline) async fn answer(
         &self,
-        adapter: usize,
+        index: usize,
         clock: &dyn Clock,
-        ask: impl Future<Output = Result<()>>,
-    ) -> Result<(), ErrorKind> {
-        let Some(last) = self.0.get(adapter) else { return ask.await.map_err(|error| error.kind) };
+        ask: impl Future<Output = Result<(), E>>,
+    ) -> Result<(), E> {
+        let Some(last) = self.0.get(index) else { return ask.await };
         let _turn = last.turns.next().await;
         let is_fresh = |told_ms: u64| clock.now_ms().checked_sub(told_ms).is_some_and(|age_ms| age_ms < FRESH_MS);
-        if let Some((_, answer)) = last.answer.get().filter(|(told_ms, _)| is_fresh(*told_ms)) {
-            return answer;
+        if let Some((_, answer)) = last.answer.borrow().as_ref().filter(|(told_ms, _)| is_fresh(*told_ms)) {
+            return answer.clone();
         }
-        let answer = ask.await.map_err(|error| error.kind);
-        last.answer.set(Some((clock.now_ms(), answer)));
+        let answer = ask.await;
+        last.answer.replace(Some((clock.now_ms(), answer.clone())));
         answer
     }
 }
@@ -50,13 +50,14 @@ impl Pings {
 mod tests {
     use alloc::boxed::Box;
     use core::{
+        cell::Cell,
         future::poll_fn,
         pin::{Pin, pin},
         task::{Context, Poll, Waker},
     };
 
     use super::*;
-    use crate::{Error, ports::LocalFuture};
+    use crate::{ErrorKind, ports::LocalFuture};
 
     struct At(Cell<u64>);
 
@@ -81,7 +82,7 @@ mod tests {
         let (pings, clock, asked) = (Pings::new(2), At(Cell::new(5000)), Cell::new(0));
         let ask = async || {
             asked.set(asked.get() + 1);
-            if asked.get() == 1 { Err(Error::new(ErrorKind::Unavailable, "down")) } else { Ok(()) }
+            if asked.get() == 1 { DOWN } else { Ok(()) }
         };
         // A clock that is set back is believed.
         for (now_ms, times, expected) in [(5000, 1, DOWN), (5999, 1, DOWN), (6000, 2, Ok(())), (6999, 2, Ok(())), (100, 3, Ok(()))] {
@@ -95,7 +96,7 @@ mod tests {
 
     #[test]
     fn who_comes_meanwhile_waits_for_the_same_answer() {
-        let (pings, clock, asked, is_there) = (Pings::new(1), At(Cell::new(0)), Cell::new(0), Cell::new(false));
+        let (pings, clock, asked, is_there) = (Pings::<ErrorKind>::new(1), At(Cell::new(0)), Cell::new(0), Cell::new(false));
         let ask = async || {
             asked.set(asked.get() + 1);
             poll_fn(|_| if is_there.get() { Poll::Ready(Ok(())) } else { Poll::Pending }).await

@@ -15,6 +15,7 @@ use crate::pipeline::{
     isolate::window::Counts, stages::validate::Patterns,
 };
 use crate::{
+    ErrorKind,
     app::{App, ScriptRef, Tool},
     ports::Ports,
 };
@@ -27,7 +28,9 @@ pub struct Pipeline {
     pub(in crate::pipeline) names: Names,
     pub(in crate::pipeline) deployment: Rc<Deployment>,
     pub(in crate::pipeline) connections: Connections,
-    pub(in crate::pipeline) pings: Pings,
+    pub(in crate::pipeline) pings: Pings<ErrorKind>,
+    /// The codes of the faults.
+    pub(in crate::pipeline) tool_pings: Pings<String>,
     pub(in crate::pipeline) patterns: Patterns,
     pub(in crate::pipeline) schemas: Schemas,
     pub(in crate::pipeline) secrets: Rc<AppSecrets>,
@@ -50,7 +53,7 @@ impl Pipeline {
         let gates = Gates::of(app.tools.len());
         let deployment = Rc::new(Deployment::new(&app, &ports));
         let connections = Connections::new(Rc::clone(&app), &ports, Rc::clone(&deployment));
-        let pings = Pings::new(app.adapters.len());
+        let (pings, tool_pings) = (Pings::new(app.adapters.len()), Pings::new(app.tools.len()));
         let secrets = Rc::new(AppSecrets::new(Rc::clone(&app), Rc::clone(&deployment)));
         let audit_log = AuditLog::new(&ports);
         let (patterns, counts, epochs, written_codes) = (Patterns::default(), Counts::default(), Rc::default(), RefCell::default());
@@ -61,6 +64,7 @@ impl Pipeline {
             deployment,
             connections,
             pings,
+            tool_pings,
             patterns,
             schemas,
             secrets,
