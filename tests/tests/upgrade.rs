@@ -145,6 +145,7 @@ fn second_round(now_ms: u64) -> Json {
     let request = Request {
         method: "POST".into(),
         path: "/mcp".into(),
+        query: String::new(),
         headers: headers.into_iter().collect(),
         body: Body::Whole(json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": arguments }).to_string().into()),
         deadline_ms: None,

@@ -48,14 +48,14 @@ use tokio::{
 use crate::{
     call_log::CallLog,
     output::{CommandError, CommandResult},
-    serving::{LOADING, ListenOptions, Reloader, ServedApp, stop_signal},
+    serving::{LOADING, ListenOptions, Reloader, ServedApp, metrics_listener, stop_signal},
     stdio::Pump,
 };
 
 mod control;
 mod deployment;
 pub(crate) mod isolate;
-pub(crate) mod measures;
+mod measures;
 mod memory;
 mod stuck;
 
@@ -238,7 +238,7 @@ pub(crate) async fn serve(
     }
     let source = RequestSource::Listener { socket: listener.into_std().map_err(deployment::unable)?, is_own: place.given.is_none() };
     let channel = Channel::Http { checks_host: place.limits().checks_host };
-    let metrics = measures::listen(served.telemetry.as_ref())?;
+    let metrics = metrics_listener(served.telemetry.as_ref())?;
     let (mut isolates, reloader) = Isolates::start(place, place.isolates, source, certificate, served, channel)?;
     if let Some(listener) = metrics {
         measures::serve(listener, isolates.common.measures.clone());

@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, IsTerminal as _},
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, SocketAddr, ToSocketAddrs as _},
     path::PathBuf,
     rc::Rc,
     sync::Arc,
@@ -22,7 +22,7 @@ use millrace_native::{
     http::{Limits, MakeHandler},
     isolate::Order,
     listener::{Replacer, Server, bind},
-    telemetry::TelemetrySettings,
+    telemetry::{self, TelemetrySettings, scrape},
 };
 use tokio::{net::TcpListener, sync::mpsc};
 
@@ -181,6 +181,22 @@ fn own_port(app: &App, variables: &Variables) -> CommandResult<u16> {
     Err(CommandError::Wrong(format!("the variable `{name}`, which is `server.port`, {problem}; set it, or pass `--port`")))
 }
 
+/// Where Prometheus looks, where the settings name a place.
+///
+/// # Errors
+/// The address cannot be bound.
+pub(crate) fn metrics_listener(settings: Option<&TelemetrySettings>) -> CommandResult<Option<std::net::TcpListener>> {
+    let Some((host, port)) = settings.and_then(|settings| settings.metrics.as_ref()?.prometheus.as_ref()) else { return Ok(None) };
+    let bound = (host.as_str(), *port).to_socket_addrs().and_then(|mut addresses| {
+        let address = addresses.next().ok_or_else(|| io::Error::other("the name has no address"))?;
+        std::net::TcpListener::bind(address)
+    });
+    bound.map(Some).map_err(|error| {
+        let variables = "`OTEL_EXPORTER_PROMETHEUS_HOST` and `OTEL_EXPORTER_PROMETHEUS_PORT`";
+        CommandError::Wrong(format!("could not listen on `{host}:{port}` for Prometheus: {error}; name another place by {variables}"))
+    })
+}
+
 impl ListenOptions {
     /// What the command line says, completed by the app's port and the machine's processors.
     ///
@@ -264,6 +280,7 @@ impl ListenOptions {
     async fn serve_in_threads(&self, served: ServedApp, ready: impl FnOnce(SocketAddr, Reloader) -> CommandResult) -> CommandResult {
         let calls = CallLog::in_memory();
         let makes = (0..self.isolates).map(|_| served.make(None, &calls)).collect();
+        let metrics = metrics_listener(served.telemetry.as_ref())?;
         drop(served);
         let (pem, tls) = self.certificate.as_ref().map(CertificateFiles::open).transpose()?.unzip();
         let stop = stop_signal().map_err(CommandError::wrong)?;
@@ -271,6 +288,9 @@ impl ListenOptions {
         let server = Server::start(listener, makes, &self.limits(), tls.as_ref()).map_err(|error| self.explain(&error))?;
         if let (Some(files), Some(pem), Some(tls)) = (self.certificate.clone(), pem, tls) {
             files.watch(pem, move |pem| tls.replace(&pem.certificate, &pem.key).map_err(|failure| format!("{failure:?}")))?;
+        }
+        if let Some(metrics) = metrics {
+            tokio::spawn(scrape::serve(metrics, || async { telemetry::snapshot().unwrap_or_default() }));
         }
         ready(server.address(), Reloader::Threads(server.replacer(), calls))?;
         server.run(stop).await;

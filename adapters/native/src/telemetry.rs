@@ -28,6 +28,7 @@ use millrace_core::{
 pub use millrace_telemetry::{Abilities, TelemetrySettings};
 use millrace_telemetry::{
     metrics::{self, Label, Meter, Metric},
+    span::SpanIds,
     tracer::traced,
 };
 use opentelemetry::KeyValue;
@@ -148,7 +149,7 @@ impl Telemetry {
     }
 
     fn observe(self: &Arc<Self>, ports: &mut Ports) {
-        let sink = || Rc::new(OfIsolate { telemetry: self.clone(), random: ports.random.clone() });
+        let sink = || Rc::new(OfIsolate { telemetry: self.clone(), random: ports.random.clone(), ids: SpanIds::default() });
         let traces = self.spans.as_ref().map(|_| traced(sink()));
         let metrics = self.instruments.as_ref().map(|_| metrics::measured(sink(), since_start_ns));
         ports.observer = observers([ports.observer.take(), traces, metrics]);
@@ -186,6 +187,7 @@ fn resource(settings: &TelemetrySettings) -> Resource {
 struct OfIsolate {
     telemetry: Arc<Telemetry>,
     random: Rc<dyn Random>,
+    ids: SpanIds,
 }
 
 impl millrace_telemetry::tracer::SpanSink for OfIsolate {
@@ -198,9 +200,7 @@ impl millrace_telemetry::tracer::SpanSink for OfIsolate {
     }
 
     fn new_id(&self) -> u64 {
-        let mut bytes = [0; 8];
-        self.random.fill(&mut bytes);
-        u64::from_le_bytes(bytes).max(1)
+        self.ids.next(&*self.random)
     }
 
     fn keep(&self, span: millrace_telemetry::span::Span) {

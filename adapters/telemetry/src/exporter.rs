@@ -24,7 +24,7 @@ use crate::{
     otlp,
     post::post,
     settings::TraceSettings,
-    span::{Parent, Span},
+    span::{Parent, Span, SpanIds},
     tracer::SpanSink,
 };
 
@@ -50,6 +50,7 @@ pub(crate) struct TracerState {
     http: Rc<dyn HttpClient>,
     clock: Rc<dyn Clock>,
     random: Rc<dyn Random>,
+    ids: SpanIds,
     wait_until: Rc<dyn WaitUntil>,
     now_ns: fn() -> u64,
     pub(crate) finished: RefCell<Vec<Span>>,
@@ -77,6 +78,7 @@ impl TracerState {
             http,
             clock,
             random,
+            ids: SpanIds::default(),
             wait_until,
             now_ns,
             finished: RefCell::default(),
@@ -147,9 +149,7 @@ impl SpanSink for TracerState {
     }
 
     fn new_id(&self) -> u64 {
-        let mut bytes = [0; 8];
-        self.random.fill(&mut bytes);
-        u64::from_le_bytes(bytes).max(1)
+        self.ids.next(&*self.random)
     }
 
     /// After a call's own span, what is kept gets sent.

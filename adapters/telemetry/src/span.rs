@@ -1,5 +1,9 @@
 //! A span on its way from the pipeline to the collector.
 
+use std::cell::Cell;
+
+use millrace_core::ports::Random;
+
 /// A finished span, or one that is still open and has no end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Span {
@@ -51,5 +55,27 @@ impl Parent {
         let mut parts = traceparent.split('-').skip(2);
         let (id, flags) = (parts.next()?, parts.next()?);
         Some(Self { id: u64::from_str_radix(id, 16).ok()?, is_sampled: u8::from_str_radix(flags, 16).ok()? & 1 == 1 })
+    }
+}
+
+/// Ids of spans: what tells one from the others of its trace. The host is asked for randomness once,
+/// because asking costs more than everything else that a span does.
+#[derive(Debug, Default)]
+pub struct SpanIds(Cell<Option<u64>>);
+
+impl SpanIds {
+    /// Another id; never 0.
+    pub fn next(&self, random: &dyn Random) -> u64 {
+        let state = self.0.get().unwrap_or_else(|| {
+            let mut bytes = [0; 8];
+            random.fill(&mut bytes);
+            u64::from_le_bytes(bytes)
+        });
+        // SplitMix64: <https://doi.org/10.1145/2660193.2660195>.
+        let state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.0.set(Some(state));
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)).max(1)
     }
 }

@@ -3,14 +3,14 @@
 
 use std::{
     fs, io,
-    net::{TcpListener, ToSocketAddrs as _},
+    net::TcpListener,
     os::fd::{AsFd as _, BorrowedFd, OwnedFd},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use millrace_native::telemetry::{
-    TelemetrySettings, scrape,
+    scrape,
     snapshot::{Snapshot, Watched},
 };
 use tokio::{
@@ -21,7 +21,6 @@ use tokio::{
 };
 
 use super::control::{self, ControlMessage};
-use crate::output::{CommandError, CommandResult};
 
 /// How long an isolate may take to say what it came to: it has a thread for that.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -123,22 +122,6 @@ fn resident_bytes(pid: u32) -> Option<u64> {
     let statm = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
     let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
     Some(pages * rustix::param::page_size() as u64)
-}
-
-/// Where Prometheus looks, where the settings name a place.
-///
-/// # Errors
-/// The address cannot be bound.
-pub(crate) fn listen(settings: Option<&TelemetrySettings>) -> CommandResult<Option<TcpListener>> {
-    let Some((host, port)) = settings.and_then(|settings| settings.metrics.as_ref()?.prometheus.as_ref()) else { return Ok(None) };
-    let bound = (host.as_str(), *port).to_socket_addrs().and_then(|mut addresses| {
-        let address = addresses.next().ok_or_else(|| io::Error::other("the name has no address"))?;
-        TcpListener::bind(address)
-    });
-    bound.map(Some).map_err(|error| {
-        let variables = "`OTEL_EXPORTER_PROMETHEUS_HOST` and `OTEL_EXPORTER_PROMETHEUS_PORT`";
-        CommandError::Wrong(format!("could not listen on `{host}:{port}` for Prometheus: {error}; name another place by {variables}"))
-    })
 }
 
 /// Answers Prometheus until this process ends.
