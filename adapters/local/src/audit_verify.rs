@@ -464,9 +464,10 @@ mod tests {
             if lines != honest {
                 is_found(&lines, &format!("moved {dropped}"));
             }
-            let mut lines = honest.clone();
-            lines.truncate(place);
-            is_found(&lines, &format!("the first {place}"));
+        }
+        // Of nothing at all, nothing is known.
+        for first in 2..honest.len() {
+            is_found(&honest[..first], &format!("the first {first}"));
         }
         // Lines of the same chains, sealed with another key or for another place.
         for place in 2..honest.len() {
