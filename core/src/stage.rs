@@ -12,7 +12,8 @@ macro_rules! stages {
             /// Every stage, in order.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$stage),+];
 
-            /// Whether the tool is one of the app by then: before, its name is what its caller wrote.
+            /// Whether the tool is one of the app by then: before, its name is what its caller
+            /// wrote.
             #[must_use]
             pub const fn has_tool(self) -> bool {
                 !matches!(self, Self::Resolve)

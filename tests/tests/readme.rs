@@ -464,9 +464,20 @@ fn the_middleware_page_does_what_it_says() {
     let page = fs::read_to_string(root().join("docs/middleware.md")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     assert!(shell(folder.path(), "millrace new notes").status.success());
+    // The statements add to each other.
+    let database = rusqlite::Connection::open_in_memory().unwrap();
     for (kind, body) in blocks(&page) {
         if kind == "sql" {
-            rusqlite::Connection::open_in_memory().unwrap().execute_batch(&body).unwrap();
+            database.execute_batch(&body).unwrap();
+            continue;
+        }
+        if kind == "sh" {
+            // With a table, tests of audits run it.
+            let command = body.lines().next().unwrap();
+            files::write(folder.path(), "serve.log.1", "");
+            files::write(folder.path(), "serve.log", "");
+            let output = shell(folder.path(), &format!("export MILLRACE_AUDIT_KEY=k; {command}"));
+            assert!(output.status.success() && text(&output).contains("0 entries, 0 findings"), "{}", text(&output));
             continue;
         }
         let (first, rest) = body.split_once('\n').unwrap();

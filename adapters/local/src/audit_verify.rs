@@ -128,7 +128,7 @@ impl Verifier {
         self.entries += u64::from(matches!(kind, Kind::Entry(_)));
         let found = Found { kind, seal, place: place.to_owned(), has_line: true, has_row: false };
         if let Some(known) = chain.links.get(&seq) {
-            self.findings.push(format!("{place}: entry {seq} of chain {name} stands at {}, too", known.place));
+            self.findings.push(format!("{place}: entry {seq} of chain {name} is also at {}", known.place));
         } else {
             chain.links.insert(seq, found);
         }
@@ -159,7 +159,7 @@ impl Verifier {
         let chain = self.chains.entry(name.clone()).or_default();
         match chain.links.get_mut(&seq) {
             Some(known) if known.has_row => {
-                self.findings.push(format!("{place}: entry {seq} of chain {name} stands at {}, too", known.place));
+                self.findings.push(format!("{place}: entry {seq} of chain {name} is also at {}", known.place));
             }
             Some(known) if known.kind != kind || known.seal != seal => {
                 known.has_row = true;
@@ -193,7 +193,7 @@ impl Verifier {
             }
             let last = chain.links.keys().next_back().copied().unwrap_or(0);
             match chain.end {
-                Some(end) if end < last => findings.push(format!("chain {name} goes on after its end, entry {end}")),
+                Some(end) if end < last => findings.push(format!("chain {name} has entries after its end, {end}")),
                 Some(_) => {}
                 None => open.push(format!("chain {name}, whose last entry is {last}")),
             }
@@ -464,9 +464,10 @@ mod tests {
             if lines != honest {
                 is_found(&lines, &format!("moved {dropped}"));
             }
-            let mut lines = honest.clone();
-            lines.truncate(place);
-            is_found(&lines, &format!("the first {place}"));
+        }
+        // Of nothing at all, nothing is known.
+        for first in 2..honest.len() {
+            is_found(&honest[..first], &format!("the first {first}"));
         }
         // Lines of the same chains, sealed with another key or for another place.
         for place in 2..honest.len() {

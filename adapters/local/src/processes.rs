@@ -536,11 +536,9 @@ impl IsolateSupervisor {
                     if ending.is_some_and(|until| Instant::now() > until) {
                         break Some("did not end in time and was ended".to_owned());
                     }
-                    if serving.is_none() && started.elapsed() > START {
-                        break Some(format!("did not serve within {} s of its start and was ended", START.as_secs()));
-                    }
                     if serving.is_none() {
-                        continue;
+                        if started.elapsed() <= START { continue }
+                        break Some(format!("did not serve within {} s of its start and was ended", START.as_secs()));
                     }
                     let Ok(reading) = self.common.board.read(self.index) else { continue };
                     if let Some(stuck) = watch.look(&reading, passed, || stuck::cpu_time(process.pid)) {

@@ -58,8 +58,8 @@ impl Parent {
     }
 }
 
-/// Ids of spans: what tells one from the others of its trace. The host is asked for randomness once,
-/// because asking costs more than everything else that a span does.
+/// Ids of spans: what tells one from the others of its trace. The host is asked for randomness
+/// once, because asking costs more than everything else that a span does.
 #[derive(Debug, Default)]
 pub struct SpanIds(Cell<Option<u64>>);
 

@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{App, EpochWrites, RateLimit, RequiredScopes, ScriptRef, Template, ValueTemplate};
+use super::{EpochWrites, RateLimit, RequiredScopes, ScriptRef, Template, ValueTemplate};
 use crate::expression::Expression;
 
 /// One entry of a tool's middleware.
@@ -101,13 +101,12 @@ pub const AUDIT_COLUMNS: [&str; 11] =
 /// The further columns of an audit table with `columns: all`.
 pub const MORE_AUDIT_COLUMNS: [&str; 5] = ["tenant", "row_count", "chain", "seq", "mac"];
 
-impl App {
-    /// Whether an audit has digests of inputs, for which it needs the key in
+impl Audit {
+    /// Whether it has digests of inputs, for which it needs the key in
     /// [`HASH_KEY`](super::HASH_KEY).
     #[must_use]
-    pub(super) fn audits_hash(&self) -> bool {
-        let hashes = |entry: &Middleware| matches!(&entry.action, MiddlewareAction::Audit(audit) if audit.inputs == AuditInputs::Hashes);
-        self.tools.iter().any(|tool| tool.middleware.iter().any(hashes))
+    pub fn hashes(&self) -> bool {
+        self.inputs == AuditInputs::Hashes
     }
 }
 

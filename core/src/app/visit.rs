@@ -97,6 +97,14 @@ impl App {
     }
 }
 
+impl App {
+    /// Whether an audit has digests of inputs.
+    pub(super) fn audits_hash(&self) -> bool {
+        let entries = self.tools.iter().flat_map(|tool| &tool.middleware);
+        entries.into_iter().any(|entry| matches!(&entry.action, MiddlewareAction::Audit(audit) if audit.hashes()))
+    }
+}
+
 impl Tool {
     /// The same for one tool.
     pub fn visit<'a>(&'a self, visit: &mut Visit<'_, 'a>) {

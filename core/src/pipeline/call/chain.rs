@@ -1,9 +1,9 @@
 //! How far the middleware of a call has come, and what is kept for those that observe its end.
 
-use alloc::vec::Vec;
+use alloc::{string::String, vec::Vec};
 use core::cell::{Cell, RefCell};
 
-use crate::{Json, pipeline::stages::middleware::AttachedRow};
+use crate::{Json, value::Value};
 
 /// How far the middleware of a call has come.
 #[derive(Default)]
@@ -16,6 +16,12 @@ pub(in crate::pipeline) struct Chain {
     pub(in crate::pipeline) seen: RefCell<Option<Seen>>,
     /// The rows of audits that the transaction of the tool's statement takes along.
     pub(in crate::pipeline) attached: RefCell<Vec<AttachedRow>>,
+}
+
+/// A row of an audit that the transaction of the tool's statement takes along.
+pub(in crate::pipeline) struct AttachedRow {
+    pub(in crate::pipeline) statement: String,
+    pub(in crate::pipeline) values: Vec<Value>,
 }
 
 /// What is kept of a call for those that observe it.

@@ -117,7 +117,7 @@ pub(in crate::pipeline) struct Run<'a> {
     /// they did.
     pub(in crate::pipeline) unanswered_writes: Cell<u32>,
     /// How many rows databases, or the cache in their place, gave the call, and how many they
-    /// changed of which they gave none; `None` where none was asked.
+    /// changed and did not give; `None` where none was asked.
     pub(in crate::pipeline) rows: Cell<Option<u64>>,
     /// How many steps the conditions of the presenter may still make, all together.
     pub(in crate::pipeline) steps_left: Cell<usize>,

@@ -14,7 +14,7 @@ use core::cell::Cell;
 use serde_json::{Map, json};
 
 use crate::pipeline::{
-    call::call_end::{CallEnd, CallFailure},
+    call::call_end::CallEnd,
     call::chain::Seen,
     call::context::{Context, merge, set},
     call::identity,
@@ -34,12 +34,14 @@ use crate::{
     cancel::Cancel,
     expression::MOST_STEPS,
     fault::{Fault, FaultResult, Refusal, Stage},
-    ports::{CallEvent, CallOutcome, Reply, Returned, RunningCall, ScriptFault},
+    ports::{CallEvent, Reply, Returned, RunningCall, ScriptFault},
 };
 
 mod audit;
+mod ended;
 
-pub(in crate::pipeline) use audit::{AttachedRow, begin};
+pub(in crate::pipeline) use audit::begin;
+pub(in crate::pipeline) use ended::Ended;
 
 /// How long everything that observes the end of a call may take, in milliseconds, and how long it
 /// always has, also where the request's time is over.
@@ -148,25 +150,6 @@ pub(in crate::pipeline) fn require_scope(
         .suggesting("Use credentials that have the scope: with these, every call is refused.");
     fault.refusal = Some(Refusal::Forbidden(missing.all.into_iter().chain(missing.any.into_iter().take(1)).collect()));
     Err(fault.into())
-}
-
-/// How a call ended, for those that observe it.
-pub(in crate::pipeline) struct Ended<'a> {
-    outcome: CallOutcome,
-    fault: Option<&'a Fault>,
-    /// What the call itself did, without those that observe it.
-    change_made: Option<&'static str>,
-}
-
-impl<'a> Ended<'a> {
-    pub(in crate::pipeline) fn well(run: &Run<'_>, outcome: CallOutcome) -> Self {
-        Self { outcome, fault: None, change_made: run.change_made() }
-    }
-
-    pub(in crate::pipeline) fn failed(run: &Run<'_>, failed: &'a CallFailure) -> Self {
-        let (CallFailure::Fault(fault) | CallFailure::Reply(fault)) = failed;
-        Self { outcome: CallOutcome::of(fault), fault: Some(fault), change_made: run.change_made() }
-    }
 }
 
 /// Tells those that observe how the call ended. Until they have been told, the isolate still works

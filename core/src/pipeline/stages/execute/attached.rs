@@ -6,7 +6,7 @@ use alloc::{borrow::Cow, vec::Vec};
 use super::rendered::Rendered;
 use crate::{
     app::Access,
-    pipeline::stages::middleware::AttachedRow,
+    pipeline::call::chain::AttachedRow,
     ports::{BoundStep, BoundTransaction, Command, Parameter},
     value::Rows,
 };

@@ -17,9 +17,9 @@ use alloc::{
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
-use super::Ended;
+use super::ended::Ended;
 use crate::pipeline::{
-    call::chain::Seen,
+    call::chain::{AttachedRow, Seen},
     call::identity::canonical,
     call::report::Subject,
     call::run::{CHECK_FIRST, Run, TARGET, missing_variable},
@@ -48,12 +48,6 @@ const UNAVAILABLE: &str = "AUDIT_UNAVAILABLE";
 /// How much of a digest is shown, in bytes, as of a presenter's `hash`.
 const DIGEST_BYTES: usize = 16;
 
-/// A row that the transaction of the tool's statement takes along.
-pub(in crate::pipeline) struct AttachedRow {
-    pub(in crate::pipeline) statement: String,
-    pub(in crate::pipeline) values: Vec<Value>,
-}
-
 /// What an entry says.
 struct AuditLine {
     at: String,
@@ -74,7 +68,7 @@ struct AuditLine {
 /// # Errors
 /// `CONFIGURATION` where the entry is required and could not say all that it has to.
 pub(super) fn admit(run: &Run<'_>, audit: &Audit) -> FaultResult<()> {
-    match audit.required && audit.inputs == AuditInputs::Hashes && key(run).is_none() {
+    match audit.required && audit.hashes() && key(run).is_none() {
         true => Err(missing_variable(HASH_KEY, Stage::Middleware).into()),
         false => Ok(()),
     }
