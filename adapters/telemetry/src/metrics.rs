@@ -293,11 +293,10 @@ impl MeasuredCall {
     }
 
     /// An answer of a database or an API.
-    fn answered(&self, adapter: &Adapter, took_ns: u64, error: Option<ErrorKind>, asked: (Option<&Statement>, Option<u16>)) {
+    fn answered(&self, adapter: &Adapter, took_ns: u64, error: Option<ErrorKind>, request: Option<&Statement>, status: Option<u16>) {
         let error = error.map(|error| text(ERROR, error.as_str()));
         let of_adapter = text(ADAPTER, &adapter.name);
         if adapter.connector == "http" {
-            let (request, status) = asked;
             let method = request.and_then(Statement::http_method).map_or(OTHER, http_method);
             let status = status.map(|status| (HTTP_STATUS, LabelValue::Number(status.into())));
             let labels: Vec<Label<'_>> = [text(HTTP_METHOD, method), of_adapter].into_iter().chain(status).chain(error).collect();
@@ -339,7 +338,7 @@ impl CallObserver for MeasuredCall {
                 self.meter.add(Metric::CacheLookup, 1, &[text(ADAPTER, &adapter.name), (CACHE_HIT, LabelValue::Truth(hit))]);
             }
             CallEvent::ConnectorAnswered { adapter, took_ns, error, request, status } => {
-                self.answered(adapter, took_ns, error, (request, status));
+                self.answered(adapter, took_ns, error, request, status);
             }
             CallEvent::ScriptEnded { script, took_ns } => self.record(Metric::Script, took_ns, &[text(SCRIPT, script)]),
             CallEvent::Failed(fault) => self.failed(fault),
