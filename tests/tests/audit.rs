@@ -275,7 +275,7 @@ fn no_marked_value_is_anywhere_and_log_and_table_hold_together() {
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .into();
     let host = Host::dev_logging(folder.path(), &env, "info", &log);
-    let calls = tries(10_000, 300);
+    let calls = tries(10_000, 120);
     for call in 0..calls {
         let (email, ssn) = (format!("marked-{call}@example.com"), format!("marked-ssn-{call}"));
         let (tool, arguments) = match call % 6 {

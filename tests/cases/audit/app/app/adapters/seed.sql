@@ -1,3 +1,3 @@
-CREATE TABLE notes (id INTEGER PRIMARY KEY, email TEXT NOT NULL);
+CREATE TABLE notes (id INTEGER NOT NULL UNIQUE, email TEXT NOT NULL);
 CREATE TABLE audit_log (at TEXT NOT NULL, request_id TEXT NOT NULL, tool TEXT NOT NULL, subject TEXT, decision TEXT NOT NULL, decided_by TEXT, outcome TEXT NOT NULL, code TEXT, duration_ms INTEGER NOT NULL, inputs TEXT, change_made TEXT, tenant TEXT, row_count INTEGER, chain TEXT, seq INTEGER, mac TEXT);
 CREATE TABLE begun_log (at TEXT NOT NULL, request_id TEXT NOT NULL, tool TEXT NOT NULL, subject TEXT, decision TEXT NOT NULL, decided_by TEXT, outcome TEXT NOT NULL CHECK (outcome = 'begun'), code TEXT, duration_ms INTEGER NOT NULL, inputs TEXT, change_made TEXT);
