@@ -16,6 +16,7 @@ use core::pin::pin;
 use crate::{
     Json,
     app::{Access, Tool},
+    cancel::Cancel,
     fault::FaultResult,
     ports::{CallOutcome, RunningCall},
 };
@@ -52,6 +53,7 @@ use isolate::database;
 use operator::{description, rehearsal};
 use stages::guard::Passed;
 use stages::middleware::Ended;
+use stages::signal::Signal;
 use stages::{authenticate, execute, guard, make_context, map_input, map_output, middleware, present, resolve, serialize, sync, validate};
 
 /// How long a database or a tool has to answer `/readyz`, in milliseconds: whoever asks waits no
@@ -182,12 +184,17 @@ impl Pipeline {
     }
 
     /// Whether an adapter's database answers, or the first one of several, or has answered within
-    /// the last second; for `/readyz`.
+    /// the last second; for `/readyz`. The number behind that of the last adapter is that of the
+    /// store of counters and records.
     ///
     /// # Errors
-    /// The kinds of the errors of [`ping`](Self::ping).
+    /// The kinds of the errors of [`ping`](Self::ping), and those of the store.
     pub(crate) async fn is_ready(&self, adapter: usize) -> Result<(), crate::ErrorKind> {
-        let ask = async { self.ping_databases(adapter, 1, MOST_READY_MS).await.map_err(|error| error.kind) };
+        let ask = async {
+            let is_store = adapter == self.app.adapters.len();
+            let answer = if is_store { self.ping_store().await } else { self.ping_databases(adapter, 1, MOST_READY_MS).await };
+            answer.map_err(|error| error.kind)
+        };
         self.pings.answer(adapter, &*self.ports.clock, ask).await
     }
 
@@ -230,6 +237,13 @@ impl Pipeline {
     /// As [`ping`](Self::ping), of the first one that does not.
     pub async fn ping_all(&self, adapter: usize) -> crate::Result<()> {
         self.ping_databases(adapter, usize::MAX, u32::MAX).await
+    }
+
+    async fn ping_store(&self) -> crate::Result<()> {
+        let cancel = Cancel::new();
+        let signal = Signal::new(&*self.ports.clock, &cancel, None, MOST_READY_MS);
+        let answer = signal.race(self.ports.state.get("ready:store")).await;
+        answer.map_or_else(|_| Err(crate::Error::new(crate::ErrorKind::TimedOut, "the store did not answer")), |answer| answer.map(drop))
     }
 
     async fn ping_databases(&self, adapter: usize, most: usize, limit_ms: u32) -> crate::Result<()> {

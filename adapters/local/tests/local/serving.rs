@@ -447,6 +447,33 @@ fn a_tool_that_reads_can_be_asked_for_readiness() {
 }
 
 #[test]
+fn readiness_knows_the_store_of_counters_and_records() {
+    let app = app();
+    let local = "Host: 127.0.0.1";
+    let ready = |state: &str| {
+        let served = ServerProcess::of(binary().current_dir(app.path()).args(["dev", "--port", "0"]).env("MILLRACE_STATE", state));
+        get(&served, "/readyz", local)
+    };
+    assert!(!ready("main.db").contains("state"), "an app without such tools has no store");
+    let config = format!("{GET_ITEM}limits: {{ rate: {{ window: 1m, max: 100 }} }}\n");
+    app.write("app/tools/get-item/config.yaml", &config);
+    let well = ready("state");
+    assert!(well.starts_with("HTTP/1.1 200 ") && well.contains(r#""state":{"status":"ok"}"#), "{well}");
+    // A file is no folder: each isolate limits by its own count.
+    let without = ready("main.db");
+    assert!(without.starts_with("HTTP/1.1 200 ") && without.contains(r#""state":{"status":"error","kind":""#), "{without}");
+    app.write(
+        "app/tools/once/config.yaml",
+        "description: Once.\nkind: mutation\nidempotency: { key: \"{{ inputs.key }}\" }\ninputs: { key: { type: string } }\n",
+    );
+    app.write("app/tools/once/handler.ts", "export default () => 'done';\n");
+    assert!(ready("state").starts_with("HTTP/1.1 200 "));
+    // Such handlers are refused.
+    let without = ready("main.db");
+    assert!(without.starts_with("HTTP/1.1 503 ") && without.contains(r#""state":{"status":"error","kind":""#), "{without}");
+}
+
+#[test]
 fn nothing_is_served_where_everything_must_have_a_value_and_something_has_none() {
     let app = app();
     app.write("millrace.yaml", "name: small\nsecrets: [TOKEN]\n");

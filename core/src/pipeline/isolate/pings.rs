@@ -1,5 +1,5 @@
-//! Whether databases and tools answer: however many ask that, each of them is asked once a second at
-//! most.
+//! Whether databases and tools answer: however many ask that, each of them is asked once a second
+//! at most.
 
 use alloc::vec::Vec;
 use core::cell::RefCell;
@@ -10,7 +10,7 @@ use crate::ports::Clock;
 /// How long an answer counts.
 const FRESH_MS: u64 = 1000;
 
-/// The last answers, by adapter or by tool.
+/// The last answers, by number.
 pub(in crate::pipeline) struct Pings<E>(Vec<LastPing<E>>);
 
 struct LastPing<E> {

@@ -28,6 +28,7 @@ pub struct Pipeline {
     pub(in crate::pipeline) names: Names,
     pub(in crate::pipeline) deployment: Rc<Deployment>,
     pub(in crate::pipeline) connections: Connections,
+    /// Of each adapter, and of the store of counters and records.
     pub(in crate::pipeline) pings: Pings<ErrorKind>,
     /// The codes of the faults.
     pub(in crate::pipeline) tool_pings: Pings<String>,
@@ -53,7 +54,7 @@ impl Pipeline {
         let gates = Gates::of(app.tools.len());
         let deployment = Rc::new(Deployment::new(&app, &ports));
         let connections = Connections::new(Rc::clone(&app), &ports, Rc::clone(&deployment));
-        let (pings, tool_pings) = (Pings::new(app.adapters.len()), Pings::new(app.tools.len()));
+        let (pings, tool_pings) = (Pings::new(app.adapters.len() + 1), Pings::new(app.tools.len()));
         let secrets = Rc::new(AppSecrets::new(Rc::clone(&app), Rc::clone(&deployment)));
         let audit_log = AuditLog::new(&ports);
         let (patterns, counts, epochs, written_codes) = (Patterns::default(), Counts::default(), Rc::default(), RefCell::default());

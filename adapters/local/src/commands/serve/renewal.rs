@@ -1,10 +1,10 @@
 //! `SIGHUP` to `serve`: the bundle and what belongs to it are read again, and take the place of what
 //! is served.
 //!
-//! In comes a signal; out goes another app, in isolates that keep their connections: calls in flight
-//! end with the app before. What cannot be served changes nothing. It is found before anything is
-//! exchanged: the bundle is read, the certificate judged, and an isolate that takes no connection
-//! evaluates the scripts.
+//! In comes a signal; out goes another app, in isolates that keep their connections: calls in
+//! flight end with the app before. What cannot be served changes nothing. It is found before
+//! anything is exchanged: the bundle is read, the certificate judged, and an isolate that takes no
+//! connection evaluates the scripts.
 
 use std::{
     io::{self, IsTerminal as _},
@@ -19,7 +19,7 @@ use tokio::{
     signal::unix::{Signal, SignalKind, signal},
 };
 
-use super::{Summary, load};
+use super::source::{Summary, load};
 use crate::{
     certificate::CertificateFiles,
     cli::Serve,
