@@ -1,5 +1,5 @@
-//! `SIGHUP` to `serve`: the bundle and what belongs to it are read again, and take the place of what
-//! is served.
+//! `SIGHUP` to `serve`: the bundle and what belongs to it are read again, and take the place of
+//! what is served.
 //!
 //! In comes a signal; out goes another app, in isolates that keep their connections: calls in
 //! flight end with the app before. What cannot be served changes nothing. It is found before
