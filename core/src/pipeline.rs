@@ -11,6 +11,7 @@
 //! comes before any other script of the app, so no code of the app runs for a caller that is not
 //! let in.
 
+use alloc::boxed::Box;
 use core::pin::pin;
 
 use crate::{
@@ -133,7 +134,8 @@ impl Pipeline {
             Ok((_, outcome)) => Ended::well(&run, *outcome),
             Err(why) => Ended::failed(&run, why),
         };
-        let withheld = middleware::observe(&run, ended).await;
+        let is_observed = run.chain.seen.borrow().is_some();
+        let withheld = if is_observed { Box::pin(middleware::observe(&run, ended)).await } else { None };
         sync::settle(&run, went_well).await;
         match withheld.map_or(end, |fault| Err(said(fault.into()))) {
             Ok((result, outcome)) => {
@@ -291,7 +293,10 @@ async fn stages<'a>(run: &mut Run<'a>, mut inputs: Json, listener: Option<&'a dy
     let mut outcome = match passed.kept.take() {
         Some(kept) => kept,
         None => {
-            middleware::begin(run).await?;
+            if middleware::has_first_entries(run) {
+                // Boxed, as it is needed by few calls and would be part of all.
+                Box::pin(middleware::begin(run)).await?;
+            }
             run.at(Stage::Execute, pin!(execute::execute(run, &mut inputs))).await?
         }
     };

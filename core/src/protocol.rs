@@ -52,6 +52,8 @@
 
 use alloc::{rc::Rc, vec::Vec};
 
+use crate::ports::{HandledRequest, Observer};
+
 mod batch;
 mod completion;
 mod connection;
@@ -104,17 +106,13 @@ impl Protocol {
 
     /// Answers one HTTP request. A call that becomes a stream holds on to the protocol.
     pub(crate) async fn answer(self: &Rc<Self>, request: Rc<Request>) -> Response {
-        let Some(observer) = self.pipeline.ports().observer.as_deref() else { return self.answer_unobserved(request).await };
-        let began_ns = observer.now_ns();
+        let observer = self.pipeline.ports().observer.as_deref();
+        let began_ns = observer.map_or(0, Observer::now_ns);
         let response = self.answer_unobserved(Rc::clone(&request)).await;
-        if began_ns > 0 {
+        if let Some(observer) = observer.filter(|_| began_ns > 0) {
             let took_ns = observer.now_ns().saturating_sub(began_ns);
-            observer.handled(&crate::ports::HandledRequest {
-                method: &request.method,
-                route: self.route(&request.path),
-                status: response.status,
-                took_ns,
-            });
+            let (route, status) = (self.route(&request.path), response.status);
+            observer.handled(&HandledRequest { method: &request.method, route, status, took_ns });
         }
         response
     }

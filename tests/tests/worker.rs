@@ -78,7 +78,7 @@ fn it_answers_the_same_through_a_hyperdrive() {
 
 /// The most bytes, gzipped, that an upload with a runtime may have: a hundredth more than each has.
 const MOST: [(&str, f64); 4] =
-    [("scripts", 1_263_000.0), ("lean", 695_500.0), ("scripts-databases", 1_843_000.0), ("databases", 1_346_000.0)];
+    [("scripts", 1_286_000.0), ("lean", 718_500.0), ("scripts-databases", 1_864_500.0), ("databases", 1_367_500.0)];
 
 /// What `wrangler deploy --dry-run` says of an app's upload, and how many bytes that is when
 /// gzipped. Its own `wrangler.toml` builds the app.

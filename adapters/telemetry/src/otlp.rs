@@ -67,7 +67,13 @@ pub(crate) fn metrics(resource: &[(String, String)], series: &BTreeMap<(Metric, 
 fn data_point(out: &mut String, about: &Description, point: &Point) {
     match (point, about.kind) {
         (Point::Histogram { count, sum, min, max, buckets, exemplar }, MetricKind::Histogram(bounds)) => {
-            let _ = write!(out, ",\"count\":\"{count}\",\"sum\":{sum},\"min\":{min},\"max\":{max},\"bucketCounts\":[");
+            let _ = write!(out, ",\"count\":\"{count}\"");
+            for (name, value) in [("sum", sum), ("min", min), ("max", max)] {
+                for part in [",\"", name, "\":", &number(*value)] {
+                    *out += part;
+                }
+            }
+            *out += ",\"bucketCounts\":[";
             for bucket in buckets {
                 comma(out);
                 let _ = write!(out, "\"{bucket}\"");
@@ -75,10 +81,11 @@ fn data_point(out: &mut String, about: &Description, point: &Point) {
             *out += "],\"explicitBounds\":[";
             for bound in bounds {
                 comma(out);
-                let _ = write!(out, "{bound}");
+                *out += &number(*bound);
             }
             out.push(']');
             if let Some(Exemplar { value, trace_id, at_ns }) = exemplar {
+                let value = number(*value);
                 let _ = write!(out, ",\"exemplars\":[{{\"timeUnixNano\":\"{at_ns}\",\"asDouble\":{value},\"traceId\":\"{trace_id}\"}}]");
             }
         }
@@ -87,6 +94,11 @@ fn data_point(out: &mut String, about: &Description, point: &Point) {
         }
         (Point::Histogram { .. }, _) => {}
     }
+}
+
+/// A number as JSON, by the writer that a Worker has anyway.
+fn number(value: f64) -> String {
+    Json::from(value).to_string()
 }
 
 /// The beginning of a request: who it is of, up to the list of what it brings.

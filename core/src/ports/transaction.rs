@@ -194,11 +194,11 @@ impl BoundTransaction<'_> {
         Error::new(ErrorKind::Expectation, message)
     }
 
-    /// An error of a step, with its name.
+    /// An error of a step, with its name where it has one: a tool's only statement has none.
     #[must_use]
     pub fn of_step(&self, place: usize, error: Error) -> Error {
         match self.steps.get(place) {
-            Some(step) if error.kind != ErrorKind::Expectation => {
+            Some(step) if error.kind != ErrorKind::Expectation && !step.name.is_empty() => {
                 let message = format!("the step `{}` failed: {}", step.name, error.message);
                 error.with_message(message)
             }

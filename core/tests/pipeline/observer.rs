@@ -164,7 +164,7 @@ fn a_question_that_is_given_up_is_told_with_its_adapter() {
     let pipeline = Pipeline::new(Rc::new(app(vec![script_tool()])), Ports { observer: Some(Rc::new(events.clone())), ..world.ports() });
     let _ = call(&pipeline, json!({}), &With { deadline_ms: Some(world.now_ms.get() + 100), ..With::default() });
     let told = events.0.take().join(", ");
-    assert!(told.contains("+execute, connector fake main Some(TimedOut), -execute"), "{told}");
+    assert!(told.contains("+execute, connector fake main Some(TimedOut), script handler.ts, -execute"), "{told}");
     // One that lost a race: the script goes on.
     *world.on_host.borrow_mut() = Some(Rc::new(|host| {
         Box::pin(async move {
@@ -177,7 +177,10 @@ fn a_question_that_is_given_up_is_told_with_its_adapter() {
     let pipeline = Pipeline::new(Rc::new(app(vec![script_tool()])), Ports { observer: Some(Rc::new(events.clone())), ..world.ports() });
     assert!(!call(&pipeline, json!({}), &With::default()).unwrap().is_error);
     let told = events.0.take().join(", ");
-    assert!(told.contains("+execute, connector fake main Some(Cancelled), -execute") && told.ends_with("ended ok"), "{told}");
+    assert!(
+        told.contains("+execute, connector fake main Some(Cancelled), script handler.ts, -execute") && told.ends_with("ended ok"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -191,12 +194,12 @@ fn scripts_that_ask_a_database_and_failures_that_they_return_are_told() {
     }));
     let start = format!("{BEGIN}, +context, -context, +validate, -validate, +execute");
     for _ in 0..2 {
-        let expected = format!("{start}, connector fake main None, -execute, +serialize, -serialize, ended ok");
+        let expected = format!("{start}, connector fake main None, script handler.ts, -execute, +serialize, -serialize, ended ok");
         assert_eq!(told(&world, script_tool()), expected, "at every call, not at the first alone");
     }
     world.on_host.take();
     world.answer_script(Ok(Returned::Reply(Reply::Error("no".into()))));
-    assert_eq!(told(&world, script_tool()), format!("{start}, -execute, failed execute ERROR Caller, ended error"));
+    assert_eq!(told(&world, script_tool()), format!("{start}, script handler.ts, -execute, failed execute ERROR Caller, ended error"));
     let asks = Tool { confirm: Some(Template(vec![TemplatePart::Text("Sure?".into())])), ..select_tool() };
     let refused = "+validate, -validate, +guard, -guard, failed guard INPUT_NOT_SUPPORTED Caller, ended error";
     assert_eq!(told(&world, asks), format!("{BEGIN}, {refused}"));

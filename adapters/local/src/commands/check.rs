@@ -146,7 +146,7 @@ struct Outcome<'a> {
 impl Outcome<'_> {
     fn json(&self, good: bool) -> Json {
         let ConnectReport { connections, refused, audits, tenants, .. } = &self.answers;
-        json!({
+        let mut said = json!({
             "ok": good,
             "diagnostics": app::diagnostics_json(&self.report.diagnostics),
             "tenants": tenants.iter().map(|(place, problem)| json!({ "place": place, "error": problem })).collect::<Vec<_>>(),
@@ -155,11 +155,14 @@ impl Outcome<'_> {
             "connections": connections.iter().map(connection).collect::<Vec<_>>(),
             "sign_in": self.sign_in,
             "sizes": self.report.sizes.as_ref().map(sizes),
-            "metrics": self.report.app.as_ref().filter(|_| self.arguments.metrics).map(metrics::json),
             "scripts": self.report.script_sizes.iter().map(script_size).collect::<Vec<_>>(),
             "audits": audits.iter().map(|audit| json!({ "adapter": audit.adapter, "error": audit.problem })).collect::<Vec<_>>(),
             "statements": refused.iter().map(|refused| json!({ "tool": refused.tool, "place": refused.place, "error": refused.problem })).collect::<Vec<_>>(),
-        })
+        });
+        if let Some(app) = self.report.app.as_ref().filter(|_| self.arguments.metrics) {
+            said["metrics"] = metrics::json(app);
+        }
+        said
     }
 
     fn print(&self) -> CommandResult {

@@ -40,7 +40,7 @@ use crate::{
 mod audit;
 mod ended;
 
-pub(in crate::pipeline) use audit::begin;
+pub(in crate::pipeline) use audit::{begin, has_first_entries};
 pub(in crate::pipeline) use ended::Ended;
 
 /// How long everything that observes the end of a call may take, in milliseconds, and how long it

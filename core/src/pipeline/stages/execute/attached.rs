@@ -26,7 +26,7 @@ impl<'a> Attached<'a> {
         let bound = |values: Vec<_>| values.into_iter().map(Parameter::Value).collect();
         let write = |name, text, parameters| BoundStep { name, text, parameters, access: Access::Write, expect: None };
         let (mut steps, result) = match statement {
-            Rendered::Statement { text, values } => (Vec::from([write("statement", Cow::Borrowed(&**text), bound(values.clone()))]), None),
+            Rendered::Statement { text, values } => (Vec::from([write("", Cow::Borrowed(&**text), bound(values.clone()))]), None),
             Rendered::Transaction { steps, result } => (steps.clone(), *result),
             // The bundler attaches nothing to a command or a document.
             Rendered::Arguments(_) | Rendered::Document { .. } => return None,

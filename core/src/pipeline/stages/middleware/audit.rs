@@ -74,16 +74,22 @@ pub(super) fn admit(run: &Run<'_>, audit: &Audit) -> FaultResult<()> {
     }
 }
 
-/// Writes the first entries of a call that may change something.
+/// Whether entries have to be written before a call does anything: it may change something.
+pub(in crate::pipeline) fn has_first_entries(run: &Run<'_>) -> bool {
+    passed(run).iter().any(is_required) && run.may_write()
+}
+
+/// The entries of the middleware that the call has passed.
+fn passed<'r>(run: &Run<'r>) -> &'r [Middleware] {
+    run.tool.middleware.get(..run.chain.passed.get()).unwrap_or_default()
+}
+
+/// Writes these.
 ///
 /// # Errors
 /// `AUDIT_UNAVAILABLE` where one cannot be written.
 pub(in crate::pipeline) async fn begin(run: &Run<'_>) -> FaultResult<()> {
-    let passed = run.tool.middleware.get(..run.chain.passed.get()).unwrap_or_default();
-    if !passed.iter().any(is_required) || !run.may_write() {
-        return Ok(());
-    }
-    for entry in passed {
+    for entry in passed(run) {
         let MiddlewareAction::Audit(audit @ Audit { required: true, table: Some(table), .. }) = &entry.action else { continue };
         let Some(line) = run.chain.seen.borrow().as_ref().map(|seen| AuditLine::begun(run, audit, seen)) else { continue };
         let (ports, log, entry) = (&run.pipeline.ports, &run.pipeline.audit_log, line.entry(run.subject()));
