@@ -61,17 +61,26 @@ fn isolates_are_added_up_and_what_one_counted_outlives_it() {
     let restarts: Vec<&str> = text.lines().filter(|line| line.starts_with("millrace_isolate_restarts_total{")).collect();
     assert!(!restarts.is_empty() && restarts.iter().all(|line| line.ends_with(" 0")), "{text}");
 
-    for isolate in children(host.pid()) {
-        assert!(Command::new("kill").args(["-9", &isolate.to_string()]).status().unwrap().success());
-    }
+    let kill = |signal: &str| {
+        for isolate in children(host.pid()) {
+            assert!(Command::new("kill").args([signal, &isolate.to_string()]).status().unwrap().success());
+        }
+    };
+    // What a terminal sends to all processes when it is closed is their supervisor's.
+    ["-HUP", "-INT", "-TERM"].iter().for_each(|signal| kill(signal));
+    call(1);
+    let text = get(port, "/metrics");
+    assert!(!text.lines().any(|line| line.starts_with("millrace_isolate_restarts_total{") && !line.ends_with(" 0")), "{text}");
+    assert_eq!(reads(port), 21.0, "{text}");
+    kill("-9");
     wait::until("no isolate is started again", || {
         let text = get(port, "/metrics");
         let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("millrace_isolate_restarts_total{")).collect();
         !lines.is_empty() && lines.iter().all(|line| line.ends_with(" 1"))
     });
-    assert_eq!(reads(port), 20.0, "a counter does not go down");
+    assert_eq!(reads(port), 21.0, "a counter does not go down");
     wait::until("no call is answered", || host.send(&Exchange::parse("CALL read")).starts_with("HTTP 200"));
-    wait::until("the call is not counted", || reads(port) > 20.0);
+    wait::until("the call is not counted", || reads(port) > 21.0);
     assert!(get(port, "/").starts_with("HTTP/1.1 404"));
 }
 

@@ -2,7 +2,7 @@
 
 use millrace_core::{Json, app::App};
 use millrace_telemetry::{
-    metrics::{METRICS, MetricKind},
+    metrics::{Description, METRICS, MetricKind},
     series::{LabelValues, series},
 };
 use serde_json::json;
@@ -17,9 +17,15 @@ const fn kind(kind: MetricKind) -> &'static str {
     }
 }
 
+/// The metrics that the app can make: of one that it cannot, a label has no value.
+fn possible(app: &App) -> impl Iterator<Item = (&'static Description, Vec<LabelValues>)> {
+    let has_values = |labels: &Vec<LabelValues>| labels.iter().all(|label| label.of.is_some() || !label.values.is_empty());
+    METRICS.iter().zip(series(app)).filter(move |(_, labels)| has_values(labels))
+}
+
 /// Prints them: of each metric what it says, and what each of its labels can be.
 pub(super) fn show(app: &App) -> CommandResult {
-    for (about, labels) in METRICS.iter().zip(series(app)) {
+    for (about, labels) in possible(app) {
         print(format_args!("{} ({}, {}): {}", about.name, kind(about.kind), about.unit, about.text))?;
         for LabelValues { name, values, of } in labels {
             print(format_args!("  {name}: {}", of.map_or_else(|| values.join(", "), str::to_owned)))?;
@@ -30,10 +36,10 @@ pub(super) fn show(app: &App) -> CommandResult {
 
 /// The same as JSON.
 pub(super) fn json(app: &App) -> Json {
-    let metric = |(about, labels): (&millrace_telemetry::metrics::Description, Vec<LabelValues>)| {
+    let metric = |(about, labels): (&Description, Vec<LabelValues>)| {
         let labels: Vec<Json> =
             labels.into_iter().map(|LabelValues { name, values, of }| json!({ "name": name, "values": values, "of": of })).collect();
         json!({ "name": about.name, "kind": kind(about.kind), "unit": about.unit, "description": about.text, "labels": labels })
     };
-    METRICS.iter().zip(series(app)).map(metric).collect()
+    possible(app).map(metric).collect()
 }

@@ -1,7 +1,8 @@
 //! The process of one isolate: everything that it needs comes over its standard input, a socket.
 //!
-//! It ends when its supervisor says so, and at once when its supervisor is gone. Signals to end are
-//! the supervisor's, which a terminal or a service manager sends to all processes at once.
+//! It ends when its supervisor says so, and at once when its supervisor is gone. Signals to end and
+//! to renew are the supervisor's, which a terminal or a service manager sends to all processes at
+//! once.
 
 use std::{
     fs::File,
@@ -178,7 +179,7 @@ impl HandlerFactory {
 
 /// A handler once registered stays, and one that does nothing is what ignoring a signal is here.
 fn ignore_signals() {
-    for kind in [SignalKind::interrupt(), SignalKind::terminate()] {
+    for kind in [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()] {
         if let Err(error) = signal(kind) {
             tracing::debug!(%error, "a signal cannot be ignored");
         }
