@@ -87,7 +87,7 @@ pub(crate) static ROOT: Record = Record {
             "The secrets that scripts see in `ctx.env`, beside the variables, likewise. In adapters and in `auth` they are written `{{ secret.NAME }}`.",
         ).filled()
         .default("[]"),
-        Field::new("telemetry", Shape::Record(&TELEMETRY), "Traces of calls."),
+        Field::new("telemetry", Shape::Record(&TELEMETRY), "Traces, metrics and logs."),
         Field::new("agents", Shape::Any, "Agents, which Millrace does not have.").imported(),
         Field::new("build", Shape::Any, "Settings of the other build.").imported(),
     ],
@@ -219,9 +219,9 @@ static ERRORS: Record = Record {
 static TELEMETRY: Record = Record {
     name: "telemetry",
     noun: "`telemetry`",
-    doc: "Traces of calls, for a collector of OpenTelemetry. The deployment's variables `OTEL_…` name the collector; without them nothing \
+    doc: "Traces, metrics and logs, for a collector of OpenTelemetry or for Prometheus. The deployment's variables `OTEL_…` say where they go; without them nothing \
           is collected.",
-    fields: &[Field::new("enabled", Shape::Bool, "Whether calls are traced.").default("true")],
+    fields: &[Field::new("enabled", Shape::Bool, "Whether any of it is collected.").default("true")],
 };
 
 static FETCH: Record = Record {

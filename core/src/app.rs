@@ -94,7 +94,8 @@ pub struct App {
     /// `fetch.allow`: hosts that scripts may call: `api.example.com`, `*.example.com` (any depth
     /// below), `host:port`.
     pub fetch_allow: Vec<String>,
-    /// `telemetry.enabled`: whether calls are traced where the deployment names a collector.
+    /// `telemetry.enabled`: whether traces, metrics and logs are collected where the deployment asks
+    /// for them.
     pub telemetry: bool,
     /// The connections, by name.
     pub adapters: Vec<Adapter>,

@@ -79,9 +79,9 @@ impl Deltas {
         }))
     }
 
-    fn keep(&self, metric: Metric, labels: &[Label<'_>], point: Point) {
+    /// Adds to a series what came of it.
+    fn keep(&self, mut key: SeriesKey, point: Point) {
         let mut series = self.series.borrow_mut();
-        let mut key = (metric, written(labels));
         if series.len() >= MOST_SERIES && !series.contains_key(&key) {
             key.1 = written(&[("otel.metric.overflow", LabelValue::Truth(true))]);
         }
@@ -102,15 +102,7 @@ impl Deltas {
         {
             tracing::warn!(%error, detail = error.source, "metrics cannot be exported now; they go with the next batch");
             self.since_ns.set(since_ns);
-            for ((metric, labels), point) in batch {
-                let mut series = self.series.borrow_mut();
-                match series.get_mut(&(metric, labels.clone())) {
-                    Some(newer) => newer.merge(point),
-                    None => {
-                        series.insert((metric, labels), point);
-                    }
-                }
-            }
+            batch.into_iter().for_each(|(key, point)| self.keep(key, point));
         }
         self.sends_until_ms.set(0);
     }
@@ -122,7 +114,7 @@ impl Deltas {
 
 impl Meter for Deltas {
     fn add(&self, metric: Metric, by: i64, labels: &[Label<'_>]) {
-        self.keep(metric, labels, Point::Sum(by));
+        self.keep((metric, written(labels)), Point::Sum(by));
     }
 
     fn record(&self, metric: Metric, value: f64, labels: &[Label<'_>], trace_id: &str) {
@@ -133,7 +125,7 @@ impl Meter for Deltas {
             *bucket = 1;
         }
         let exemplar = (trace_id.len() == 32).then(|| Exemplar { value, trace_id: trace_id.to_owned(), at_ns: (self.now_ns)() });
-        self.keep(metric, labels, Point::Histogram { count: 1, sum: value, min: value, max: value, buckets, exemplar });
+        self.keep((metric, written(labels)), Point::Histogram { count: 1, sum: value, min: value, max: value, buckets, exemplar });
     }
 
     fn settled(&self) {

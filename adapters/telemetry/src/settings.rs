@@ -432,7 +432,8 @@ fn wrong(name: &str, what: &str) -> Error {
 
 fn url(name: &str, text: &str, signal: Signal, protocol: OtlpProtocol) -> Result<String> {
     if !Url::parse(text).is_ok_and(|url| matches!(url.scheme.as_str(), "http" | "https")) {
-        return Err(wrong(name, "is not the address of a collector; write one such as `http://localhost:4318`"));
+        let port = if protocol == OtlpProtocol::Grpc { 4317 } else { 4318 };
+        return Err(wrong(name, &format!("is not the address of a collector; write one such as `http://localhost:{port}`")));
     }
     let is_whole = protocol == OtlpProtocol::Grpc || !name.starts_with("OTEL_EXPORTER_OTLP_ENDPOINT");
     Ok(if is_whole { text.to_owned() } else { format!("{}{}", text.trim_end_matches('/'), signal.path()) })

@@ -1,5 +1,5 @@
-//! Traces and metrics, by the crate `millrace-telemetry`: variables `OTEL_…` and the app's `telemetry` in,
-//! requests to a collector out.
+//! Traces and metrics, by the crate `millrace-telemetry`: variables `OTEL_…` and the app's
+//! `telemetry` in, requests to a collector out.
 //!
 //! Whoever sends spans does it in the context of its own request, after the answer, and waits for
 //! nobody else's work: what other requests have finished by then is plain memory of the isolate.

@@ -20,8 +20,13 @@ use super::group;
 
 /// What is at a path of a server on the loopback; empty where nobody answers.
 fn get(port: u16, path: &str) -> String {
+    get_of(port, "localhost", path)
+}
+
+/// The same, asked for by another name.
+fn get_of(port: u16, host: &str, path: &str) -> String {
     let Ok(mut connection) = TcpStream::connect(("localhost", port)) else { return String::new() };
-    let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+    let request = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
     connection.write_all(request.as_bytes()).unwrap();
     let mut answer = Vec::new();
     let _ = connection.read_to_end(&mut answer);
@@ -82,6 +87,8 @@ fn isolates_are_added_up_and_what_one_counted_outlives_it() {
     wait::until("no call is answered", || host.send(&Exchange::parse("CALL read")).starts_with("HTTP 200"));
     wait::until("the call is not counted", || reads(port) > 21.0);
     assert!(get(port, "/").starts_with("HTTP/1.1 404"));
+    let elsewhere = get_of(port, "evil.example", "/metrics");
+    assert!(elsewhere.starts_with("HTTP/1.1 403") && !elsewhere.contains("mcp_server"), "{elsewhere}");
 }
 
 #[test]

@@ -31,8 +31,9 @@ use super::transport::{Exporters as _, Transport};
 
 /// The field of a line that has the id of its call's trace.
 const TRACE: &str = "request_id";
-/// What the SDK and its transport say themselves would bring forth more of the same.
-const OWN_TARGETS: [&str; 6] = ["opentelemetry", "hyper", "h2", "tonic", "reqwest", "rustls"];
+/// What the SDK, its transport and this module say themselves would bring forth more of the same: a
+/// line that cannot be sent is followed by one that says so.
+const OWN_TARGETS: [&str; 7] = ["millrace_native::telemetry", "opentelemetry", "hyper", "h2", "tonic", "reqwest", "rustls"];
 
 type Bridge = OpenTelemetryTracingBridge<SdkLoggerProvider, SdkLogger>;
 

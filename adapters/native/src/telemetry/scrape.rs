@@ -2,11 +2,12 @@
 
 use std::{convert::Infallible, future::Future, net::TcpListener};
 
+use http::uri::Authority;
 use http_body_util::Full;
 use hyper::{
     Method, Request, Response, StatusCode,
     body::{Bytes, Incoming},
-    header::{CONTENT_TYPE, HeaderValue},
+    header::{CONTENT_TYPE, HOST, HeaderValue},
     server::conn::http1,
     service::service_fn,
 };
@@ -27,11 +28,13 @@ where
     F: Future<Output = Snapshot> + Send + 'static,
 {
     listener.set_nonblocking(true)?;
+    // A page that was led here by another name is not let read them.
+    let is_loopback = listener.local_addr()?.ip().is_loopback();
     let listener = tokio::net::TcpListener::from_std(listener)?;
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                tokio::spawn(answer(stream, collect.clone()));
+                tokio::spawn(answer(stream, is_loopback, collect.clone()));
             }
             // As with the server's own socket: the next one may succeed.
             Err(error) => {
@@ -42,16 +45,22 @@ where
     }
 }
 
-async fn answer<F>(stream: TcpStream, collect: impl Fn() -> F + Send + Sync + 'static)
+async fn answer<F>(stream: TcpStream, is_loopback: bool, collect: impl Fn() -> F + Send + Sync + 'static)
 where
     F: Future<Output = Snapshot> + Send + 'static,
 {
     let service = service_fn(|request: Request<Incoming>| {
-        let snapshot = (matches!(*request.method(), Method::GET | Method::HEAD) && request.uri().path() == "/metrics").then(&collect);
+        let refusal = match (request.method(), request.uri().path()) {
+            _ if is_loopback && !names_loopback(&request) => Some((StatusCode::FORBIDDEN, "the `Host` is not this machine's own\n")),
+            (&Method::GET | &Method::HEAD, "/metrics") => None,
+            _ => Some((StatusCode::NOT_FOUND, "metrics are at `/metrics`\n")),
+        };
+        let snapshot = refusal.is_none().then(&collect);
         async move {
             let Some(snapshot) = snapshot else {
-                let mut response = Response::new(Full::new(Bytes::from_static(b"metrics are at /metrics\n")));
-                *response.status_mut() = StatusCode::NOT_FOUND;
+                let (status, text) = refusal.unwrap_or_default();
+                let mut response = Response::new(Full::new(Bytes::from_static(text.as_bytes())));
+                *response.status_mut() = status;
                 return Ok::<_, Infallible>(response);
             };
             let mut response = Response::new(Full::new(Bytes::from(snapshot.await.open_metrics())));
@@ -62,4 +71,10 @@ where
     if let Err(error) = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await {
         tracing::debug!(%error, "whoever asked for metrics went away");
     }
+}
+
+/// Whether a request was sent to this machine by one of its own names.
+fn names_loopback(request: &Request<Incoming>) -> bool {
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()?.parse::<Authority>().ok());
+    host.is_some_and(|host| ["localhost", "127.0.0.1", "[::1]"].contains(&host.host()))
 }

@@ -244,15 +244,16 @@ impl<E> Told<E> {
         })
     }
 
-    fn told(&self, outcome: OTelSdkResult, count: usize) -> OTelSdkResult {
+    /// `dropped`: how many were lost; `None` where they are still there for the next batch.
+    fn told(&self, outcome: OTelSdkResult, dropped: Option<usize>) -> OTelSdkResult {
         if let Err(error) = &outcome
             && !matches!(error, OTelSdkError::AlreadyShutdown)
         {
             let cause = self.cause.lock().unwrap_or_else(PoisonError::into_inner).take();
             let (what, detail) = (self.what, cause.unwrap_or_else(|| error.to_string()));
-            match count {
-                0 => tracing::warn!(detail, "{what} cannot be exported now; they go with the next batch"),
-                dropped => tracing::warn!(detail, dropped, "{what} cannot be exported"),
+            match dropped {
+                None => tracing::warn!(detail, "{what} cannot be exported now; they go with the next batch"),
+                Some(dropped) => tracing::warn!(detail, dropped, "{what} cannot be exported"),
             }
         }
         outcome
@@ -262,7 +263,7 @@ impl<E> Told<E> {
 impl SdkSpanExporter for Told<SpanExporter> {
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
         let count = batch.len();
-        self.told(self.exporter.export(batch).await, count)
+        self.told(self.exporter.export(batch).await, Some(count))
     }
 
     fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
@@ -276,7 +277,10 @@ impl SdkSpanExporter for Told<SpanExporter> {
 
 impl PushMetricExporter for Told<MetricExporter> {
     async fn export(&self, metrics: &ResourceMetrics) -> OTelSdkResult {
-        self.told(self.exporter.export(metrics).await, 0)
+        // Only what counts since the start is in the next batch, too.
+        let points = || metrics.scope_metrics().map(|scope| scope.metrics().count()).sum();
+        let dropped = (self.exporter.temporality() != Temporality::Cumulative).then(points);
+        self.told(self.exporter.export(metrics).await, dropped)
     }
 
     fn force_flush(&self) -> OTelSdkResult {
@@ -295,7 +299,7 @@ impl PushMetricExporter for Told<MetricExporter> {
 impl SdkLogExporter for Told<LogExporter> {
     async fn export(&self, batch: LogBatch<'_>) -> OTelSdkResult {
         let count = batch.iter().count();
-        self.told(self.exporter.export(batch).await, count)
+        self.told(self.exporter.export(batch).await, Some(count))
     }
 
     fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
