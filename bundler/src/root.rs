@@ -221,7 +221,7 @@ static TELEMETRY: Record = Record {
     noun: "`telemetry`",
     doc: "Traces, metrics and logs, for a collector of OpenTelemetry or for Prometheus. The deployment's variables `OTEL_…` say where they go; without them nothing \
           is collected.",
-    fields: &[Field::new("enabled", Shape::Bool, "Whether any of it is collected.").default("true")],
+    fields: &[Field::new("enabled", Shape::Bool, "Whether traces, metrics and logs are collected.").default("true")],
 };
 
 static FETCH: Record = Record {
