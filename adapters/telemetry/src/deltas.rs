@@ -20,7 +20,7 @@ use crate::{
     metrics::{Label, LabelValue, Meter, Metric, MetricKind},
     otlp,
     point::{Exemplar, Point},
-    post::post,
+    post::{SendTurn, post},
     settings::{Destination, MetricSettings},
 };
 
@@ -30,8 +30,8 @@ pub const MOST_SERIES: usize = 2000;
 /// The longest time between an answer and the batch with its numbers, in milliseconds: a Worker may
 /// go on for 30 seconds after an answer.
 const MOST_INTERVAL_MS: u64 = 5_000;
-/// How late a batch may be before it counts as lost, in milliseconds.
-const SLACK_MS: u64 = 1_000;
+/// How long a turn of sending may go on, in milliseconds, for the same reason.
+const TURN_MS: u64 = 29_000;
 
 /// A series: the labels as OTLP's JSON, in the order of their metric.
 type SeriesKey = (Metric, String);
@@ -49,7 +49,7 @@ pub(crate) struct Deltas {
     /// Since when they count, in nanoseconds since the Unix epoch.
     since_ns: Cell<u64>,
     /// By when the batch that is under way has made place for another; 0 where there is none.
-    sends_until_ms: Cell<u64>,
+    sends_until_ms: Rc<Cell<u64>>,
     /// For [`Meter::settled`], which has to hand itself on.
     own: std::rc::Weak<Self>,
 }
@@ -74,7 +74,7 @@ impl Deltas {
             now_ns,
             series: RefCell::default(),
             since_ns: Cell::new(now_ns()),
-            sends_until_ms: Cell::new(0),
+            sends_until_ms: Rc::default(),
             own: own.clone(),
         }))
     }
@@ -93,18 +93,34 @@ impl Deltas {
         }
     }
 
-    async fn send(&self) {
-        self.clock.sleep(self.interval_ms).await;
-        let (since_ns, now_ns) = (self.since_ns.replace((self.now_ns)()), (self.now_ns)());
-        let batch = self.series.take();
-        if !batch.is_empty()
-            && let Err(error) = self.post(&batch, since_ns, now_ns).await
-        {
-            tracing::warn!(%error, detail = error.source, "metrics cannot be exported now; they go with the next batch");
-            self.since_ns.set(since_ns);
-            batch.into_iter().for_each(|(key, point)| self.keep(key, point));
+    /// Sends batches until nothing came while the one before was under way: whoever measures then
+    /// relies on this turn. One that may not last that long makes way before its last batch.
+    async fn send(&self, turn: SendTurn) {
+        let round_ms = self.interval_ms.saturating_add(self.to.timeout_ms);
+        let last_ms = self.clock.now_ms().saturating_add(TURN_MS).saturating_sub(round_ms);
+        let mut turn = Some(turn);
+        while let Some(current) = &turn {
+            let began_ms = self.clock.now_ms();
+            current.goes_on_until(began_ms.saturating_add(round_ms));
+            self.clock.sleep(self.interval_ms).await;
+            if self.clock.now_ms().saturating_add(self.to.timeout_ms) > last_ms {
+                turn = None;
+            }
+            let (since_ns, now_ns) = (self.since_ns.replace((self.now_ns)()), (self.now_ns)());
+            let batch = self.series.take();
+            if batch.is_empty() {
+                return;
+            }
+            if let Err(error) = self.post(&batch, since_ns, now_ns).await {
+                tracing::warn!(%error, detail = error.source, "metrics cannot be exported now; they go with the next batch");
+                self.since_ns.set(since_ns);
+                batch.into_iter().for_each(|(key, point)| self.keep(key, point));
+                return;
+            }
+            if self.series.borrow().is_empty() {
+                return;
+            }
         }
-        self.sends_until_ms.set(0);
     }
 
     async fn post(&self, batch: &BTreeMap<SeriesKey, Point>, since_ns: u64, now_ns: u64) -> Result<()> {
@@ -134,9 +150,9 @@ impl Meter for Deltas {
             return;
         }
         let Some(own) = self.own.upgrade() else { return };
-        let most_ms = self.interval_ms + SLACK_MS + self.to.timeout_ms;
-        self.sends_until_ms.set(now_ms.saturating_add(most_ms));
-        self.wait_until.wait_until(Box::pin(async move { own.send().await }));
+        let turn = SendTurn::of(&self.sends_until_ms);
+        turn.goes_on_until(now_ms.saturating_add(self.interval_ms).saturating_add(self.to.timeout_ms));
+        self.wait_until.wait_until(Box::pin(async move { own.send(turn).await }));
     }
 }
 

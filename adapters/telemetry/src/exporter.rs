@@ -22,7 +22,7 @@ use millrace_core::{
 
 use crate::{
     otlp,
-    post::post,
+    post::{SendTurn, post},
     settings::TraceSettings,
     span::{Parent, Span, SpanIds},
     tracer::SpanSink,
@@ -40,8 +40,6 @@ pub const REST_MS: u64 = 5000;
 const TURN_MS: u64 = 2000;
 /// How many requests a turn has: they count among the 50 that a Worker's request may send.
 const TURN_REQUESTS: usize = 4;
-/// How late a turn may be before it counts as lost, in milliseconds.
-const SLACK_MS: u64 = 1000;
 
 /// What an isolate that traces keeps.
 pub(crate) struct TracerState {
@@ -97,9 +95,9 @@ impl TracerState {
         } else if now_ms >= self.sends_until_ms.get() {
             // The last but one of its requests may begin at the end of the time and take as long as
             // any.
-            self.sends_until_ms.set(now_ms.saturating_add(TURN_MS + SLACK_MS).saturating_add(self.settings.to.timeout_ms));
             let Some(kept) = self.own.upgrade() else { return };
-            let turn = SendTurn(self.sends_until_ms.clone());
+            let turn = SendTurn::of(&self.sends_until_ms);
+            turn.goes_on_until(now_ms.saturating_add(TURN_MS).saturating_add(self.settings.to.timeout_ms));
             self.wait_until.wait_until(Box::pin(async move { kept.send_all(turn).await }));
         }
     }
@@ -166,14 +164,5 @@ impl SpanSink for TracerState {
         if is_last {
             self.have_sent();
         }
-    }
-}
-
-/// The turn of the sender; over, by whatever way, when it is dropped.
-struct SendTurn(Rc<Cell<u64>>);
-
-impl Drop for SendTurn {
-    fn drop(&mut self) {
-        self.0.set(0);
     }
 }

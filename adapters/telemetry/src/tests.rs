@@ -9,7 +9,9 @@ use std::{
 
 use crate::{
     Abilities, TelemetrySettings,
+    deltas::Deltas,
     exporter::{MOST_SPANS, REST_MS, TracerState},
+    metrics::{Meter, Metric},
     span::Span,
     tracer::{SpanSink as _, Tracer},
 };
@@ -169,6 +171,42 @@ fn a_collector_that_fails_rests_and_what_waits_is_dropped() {
     finish(&kept, 1);
     host.run();
     assert_eq!(host.sent.borrow().last(), Some(&2));
+}
+
+/// Measures a call, and has what is measured sent.
+fn measure(kept: &Rc<Deltas>) {
+    kept.add(Metric::Failure, 1, &[]);
+    kept.settled();
+}
+
+#[test]
+fn what_is_measured_while_a_batch_is_sent_is_sent_too() {
+    let (host, _) = Host::start();
+    let settings = TelemetrySettings::of(&*host, "shop", "1", Abilities::Fetch).unwrap().unwrap().metrics.unwrap();
+    let kept = Deltas::new(&settings, &[], host.clone(), host.clone(), host.clone(), || 7).unwrap();
+    let (busy, left) = (kept.clone(), Cell::new(1));
+    *host.meanwhile.borrow_mut() = Some(Box::new(move || {
+        if left.replace(0) == 1 {
+            measure(&busy);
+        }
+    }));
+    measure(&kept);
+    host.run();
+    assert_eq!((host.sent.borrow().len(), host.waiting()), (2, 0), "nobody has to call for that");
+    // A collector that takes its time: another turn has begun before the last request of this one.
+    let (slow, busy, left) = (Rc::downgrade(&host), kept.clone(), Cell::new(3));
+    *host.meanwhile.borrow_mut() = Some(Box::new(move || {
+        slow.upgrade().unwrap().advance(9_000);
+        if left.get() > 0 {
+            left.set(left.get() - 1);
+            measure(&busy);
+        }
+    }));
+    measure(&kept);
+    host.run();
+    assert_eq!((host.sent.borrow().len(), host.waiting()), (4, 1));
+    host.run();
+    assert_eq!(host.waiting(), 0);
 }
 
 fn span_names(kept: &TracerState) -> Vec<String> {
