@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Range,
-    rc::Rc,
+    sync::Arc,
 };
 
 use millrace_catalogue::{BindingKind, COMMON_OPTIONS, CONNECTION_STRINGS, CONNECTORS, Connector, Language, NAMES, OPTIONS, find};
@@ -93,7 +93,7 @@ pub(crate) struct Adapters {
 
 #[derive(Debug)]
 struct DeclaredAdapter {
-    source: Rc<Source>,
+    source: Arc<Source>,
     range: Range<usize>,
     connector: Option<String>,
 }
@@ -125,7 +125,7 @@ pub(crate) fn read_all(compiler: &mut Compiler<'_>, folder: &str) -> Adapters {
 fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
     let Some(document) = compiler.document(&file.path, &ADAPTER) else {
         // Tools that use it are right to do so.
-        let source = Rc::new(Source::new(file.path.as_str(), ""));
+        let source = Arc::new(Source::new(file.path.as_str(), ""));
         adapters.known.entry(stem(&file.name).to_owned()).or_insert(DeclaredAdapter { source, range: 0..0, connector: None });
         return;
     };
@@ -200,7 +200,7 @@ fn declare(
         compiler.error(document, range, format!("there are two adapters `{name}`"), help);
         return false;
     }
-    adapters.known.insert(name.to_owned(), DeclaredAdapter { source: Rc::clone(&document.source), range, connector });
+    adapters.known.insert(name.to_owned(), DeclaredAdapter { source: Arc::clone(&document.source), range, connector });
     true
 }
 

@@ -1,6 +1,6 @@
 //! One run of the bundler: what the readers share.
 
-use std::{collections::BTreeMap, ops::Range};
+use std::{collections::BTreeMap, num::NonZero, ops::Range, path::PathBuf, thread};
 
 use millrace_core::{app::EnvTemplate, ports::ScriptLoader};
 
@@ -16,6 +16,9 @@ use crate::{
     tree::{MAX_YAML, Tree, Unreadable},
     yaml::{Document, Node},
 };
+
+/// Fewer files are not worth another thread.
+const LEAST_SHARE: usize = 32;
 
 /// What the readers share.
 pub(crate) struct Compiler<'a> {
@@ -116,39 +119,37 @@ impl<'a> Compiler<'a> {
         Some(document)
     }
 
+    /// The same of many files, on all processors; in their order.
+    pub(crate) fn documents(&mut self, paths: &[&str], record: &'static Record) -> Vec<Option<Document>> {
+        let (tree, mode) = (&self.tree, CheckMode::strict(self.imported));
+        let read_one = |path: &&str| {
+            let mut findings = Findings::default();
+            let document = text_file(tree.read_unseen(path, MAX_YAML), path, &mut findings).and_then(|source| {
+                let mut document = parsed(source, &mut findings)?;
+                check(&mut document, record, mode, &mut findings);
+                Some(document)
+            });
+            (document, findings)
+        };
+        let results = in_parallel(paths, read_one);
+        self.tree.saw(paths.iter().map(PathBuf::from));
+        let mut documents = Vec::with_capacity(paths.len());
+        for (document, findings) in results {
+            self.findings.append(findings);
+            documents.push(document);
+        }
+        documents
+    }
+
     /// Reads a YAML file.
     pub(crate) fn unchecked(&mut self, path: &str) -> Option<Document> {
         let source = self.text(path, MAX_YAML)?;
-        let document = Document::parse(source, &mut self.findings)?;
-        hidden_text::check(&document, &mut self.findings);
-        Some(document)
+        parsed(source, &mut self.findings)
     }
 
     /// Reads a text file that must be there.
     pub(crate) fn text(&mut self, path: &str, limit: u64) -> Option<Source> {
-        let bytes = match self.tree.read(path, limit) {
-            Ok(bytes) => bytes,
-            Err(why) => {
-                self.unreadable(path, why);
-                return None;
-            }
-        };
-        match String::from_utf8(bytes) {
-            Ok(text) => Some(Source::new(path, text.strip_prefix('\u{feff}').unwrap_or(&text))),
-            Err(error) => {
-                let good = error.utf8_error().valid_up_to();
-                let text = String::from_utf8_lossy(&error.as_bytes()[..good]).into_owned();
-                let end = text.len();
-                let help = "Save the file as UTF-8.";
-                self.findings.error(&Source::new(path, text), end..end, "the file is not UTF-8 from here on", help);
-                None
-            }
-        }
-    }
-
-    /// Notes that a file, which someone listed, cannot be read.
-    fn unreadable(&mut self, path: &str, why: Unreadable) {
-        self.findings.error(&Source::new(path, ""), 0..0, format!("`{path}` {why}"), "");
+        text_file(self.tree.read(path, limit), path, &mut self.findings)
     }
 
     /// Notes a mistake of a document. An empty `help` means none.
@@ -165,4 +166,51 @@ impl<'a> Compiler<'a> {
     pub(crate) fn origin(&mut self, tool: &str, setting: &str, value: impl Into<String>, place: impl Into<String>) {
         self.origins.push(Origin { tool: tool.into(), setting: setting.into(), value: value.into(), place: place.into() });
     }
+}
+
+fn parsed(source: Source, findings: &mut Findings) -> Option<Document> {
+    let document = Document::parse(source, findings)?;
+    hidden_text::check(&document, findings);
+    Some(document)
+}
+
+/// What a file says, which someone listed.
+fn text_file(read: Result<Vec<u8>, Unreadable>, path: &str, findings: &mut Findings) -> Option<Source> {
+    let bytes = match read {
+        Ok(bytes) => bytes,
+        Err(why) => {
+            findings.error(&Source::new(path, ""), 0..0, format!("`{path}` {why}"), "");
+            return None;
+        }
+    };
+    match String::from_utf8(bytes) {
+        Ok(text) => Some(Source::new(path, text.strip_prefix('\u{feff}').unwrap_or(&text))),
+        Err(error) => {
+            let good = error.utf8_error().valid_up_to();
+            let text = String::from_utf8_lossy(&error.as_bytes()[..good]).into_owned();
+            let end = text.len();
+            let help = "Save the file as UTF-8.";
+            findings.error(&Source::new(path, text), end..end, "the file is not UTF-8 from here on", help);
+            None
+        }
+    }
+}
+
+/// Does the same with each element, on all processors where there are many; in their order.
+fn in_parallel<T: Sync, R: Send>(elements: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let processors = thread::available_parallelism().map_or(1, NonZero::get);
+    let share = elements.len().div_ceil(processors).max(LEAST_SHARE);
+    thread::scope(|scope| {
+        let work = &work;
+        let shares: Vec<_> =
+            elements.chunks(share).skip(1).map(|share| scope.spawn(move || share.iter().map(work).collect::<Vec<R>>())).collect();
+        let mut results: Vec<R> = elements.iter().take(share).map(work).collect();
+        for share in shares {
+            match share.join() {
+                Ok(more) => results.extend(more),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        results
+    })
 }

@@ -57,6 +57,17 @@ impl Findings {
         self.list.push(diagnostic);
     }
 
+    /// Notes what was found elsewhere.
+    pub(crate) fn append(&mut self, other: Self) {
+        for found in other.list {
+            if !self.is_full(found.severity) {
+                self.list.push(found);
+            }
+        }
+        self.omitted += other.omitted;
+        self.omitted_errors |= other.omitted_errors;
+    }
+
     /// Whether one of them is an error.
     pub(crate) fn has_errors(&self) -> bool {
         self.omitted_errors || self.list.iter().any(|found| found.severity == Severity::Error)

@@ -7,7 +7,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Range,
-    rc::Rc,
+    sync::Arc,
 };
 
 use millrace_core::app::{Access, Announcement, Execute};
@@ -93,7 +93,7 @@ static POLICY: Record = Record {
 #[derive(Clone, Debug)]
 struct Placed<T> {
     value: T,
-    source: Rc<Source>,
+    source: Arc<Source>,
     range: Range<usize>,
 }
 
@@ -146,13 +146,13 @@ pub(crate) struct SyncedTool<'a> {
     pub(crate) repeats: bool,
 }
 
-fn globs(compiler: &mut Compiler<'_>, source: &Rc<Source>, node: &Node) -> Vec<Glob> {
+fn globs(compiler: &mut Compiler<'_>, source: &Arc<Source>, node: &Node) -> Vec<Glob> {
     node.items().iter().filter_map(|item| Glob::read(compiler, source, item)).collect()
 }
 
 impl Said {
-    fn read(compiler: &mut Compiler<'_>, source: &Rc<Source>, node: &Node) -> Self {
-        let placed = |node: &Node| (Rc::clone(source), node.range.clone());
+    fn read(compiler: &mut Compiler<'_>, source: &Arc<Source>, node: &Node) -> Self {
+        let placed = |node: &Node| (Arc::clone(source), node.range.clone());
         let cache = node.at("cache").and_then(|node| {
             let value = if node.text()? == "immutable" { "immutable" } else { "no-store" };
             let (source, range) = placed(node);

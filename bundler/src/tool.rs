@@ -210,6 +210,9 @@ static TOOL_ERRORS: Record = Record {
     ],
 };
 
+/// How many files of tools are in memory at once.
+const READ_AT_ONCE: usize = 1024;
+
 /// Reads every tool.
 pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, adapters: &mut Adapters, presenters: &mut Presenters) -> Tools {
     compiler.lock = lock_entry::read(compiler);
@@ -222,20 +225,17 @@ pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, adapter
     let mut app = AppParts { root, adapters, presenters, places: BTreeMap::new(), wanted: Vec::new() };
     let mut tools: Vec<Tool> = Vec::new();
     let mut sync = AllSettings::new();
-    let mut configured: Option<&str> = None;
-    for file in files.iter().filter(|file| is_config(&file.name)) {
-        let folder = parent(&file.path);
-        if configured == Some(folder) {
-            let source = Source::new(file.path.as_str(), "");
-            compiler.findings.error(&source, 0..0, "the folder has two files of a tool", "Keep one `config.yaml`.");
-            continue;
-        }
-        configured = Some(folder);
-        let outer = folders.of(folder).cloned().unwrap_or_default();
-        let names = names.get(folder).map(Vec::as_slice).unwrap_or_default();
-        if let Some((tool, settings)) = read(compiler, &mut app, file, names, &outer) {
-            sync.insert(tool.name.clone(), settings);
-            tools.push(tool);
+    let configs = configs(compiler, &files);
+    for some in configs.chunks(READ_AT_ONCE) {
+        let paths: Vec<&str> = some.iter().map(|file| file.path.as_str()).collect();
+        for (file, document) in some.iter().zip(compiler.documents(&paths, &TOOL)) {
+            let folder = parent(&file.path);
+            let outer = folders.of(folder).cloned().unwrap_or_default();
+            let names = names.get(folder).map(Vec::as_slice).unwrap_or_default();
+            if let Some((tool, settings)) = read(compiler, &mut app, document, file, names, &outer) {
+                sync.insert(tool.name.clone(), settings);
+                tools.push(tool);
+            }
         }
     }
     let AppParts { mut places, wanted, .. } = app;
@@ -253,9 +253,24 @@ pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, adapter
     Tools { list: tools, broken: places.into_keys().collect(), sync }
 }
 
+/// The file of each tool.
+fn configs<'a>(compiler: &mut Compiler<'_>, files: &'a [Item]) -> Vec<&'a Item> {
+    let mut configs: Vec<&Item> = Vec::new();
+    for file in files.iter().filter(|file| is_config(&file.name)) {
+        if configs.last().is_some_and(|other| parent(&other.path) == parent(&file.path)) {
+            let source = Source::new(file.path.as_str(), "");
+            compiler.findings.error(&source, 0..0, "the folder has two files of a tool", "Keep one `config.yaml`.");
+        } else {
+            configs.push(file);
+        }
+    }
+    configs
+}
+
 fn read(
     compiler: &mut Compiler<'_>,
     app: &mut AppParts<'_>,
+    document: Option<Document>,
     file: &Item,
     files: &[String],
     outer: &FolderSettings,
@@ -263,7 +278,7 @@ fn read(
     let root = app.root;
     let folder = parent(&file.path);
     let path = folder.strip_prefix(&root.tools_folder).unwrap_or(folder).trim_start_matches('/').to_owned();
-    let Some(document) = compiler.document(&file.path, &TOOL) else {
+    let Some(document) = document else {
         // Others that name it are right to do so.
         app.places.entry(from_path(&path)).or_insert_with(|| format!("{}:1:1", file.path));
         return None;

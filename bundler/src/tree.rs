@@ -1,7 +1,8 @@
 //! The app's folder: lists and reads below it, and nowhere else.
 
 use std::{
-    collections::BTreeSet,
+    collections::HashSet,
+    ffi::OsString,
     fs,
     path::{Component, Path, PathBuf},
 };
@@ -20,7 +21,7 @@ const MAX_DEPTH: usize = 32;
 pub(crate) struct Tree {
     folder: PathBuf,
     real: PathBuf,
-    seen: BTreeSet<PathBuf>,
+    seen: HashSet<OsString>,
 }
 
 /// Something in a folder.
@@ -65,7 +66,7 @@ impl Tree {
     /// Takes a folder. `None` where there is none.
     pub(crate) fn open(folder: &Path) -> Option<Self> {
         let real = fs::canonicalize(folder).ok().filter(|real| real.is_dir())?;
-        Some(Self { folder: folder.to_owned(), real, seen: BTreeSet::new() })
+        Some(Self { folder: folder.to_owned(), real, seen: HashSet::new() })
     }
 
     /// The folder as it was given.
@@ -78,7 +79,7 @@ impl Tree {
     pub(crate) fn list(&mut self, folder: &str) -> Vec<Item> {
         let path = self.folder.join(folder);
         let Ok(entries) = fs::read_dir(&path) else { return Vec::new() };
-        self.seen.insert(path);
+        self.seen.insert(path.into());
         let mut items: Vec<Item> = entries
             .filter_map(|entry| {
                 let entry = entry.ok()?;
@@ -116,8 +117,13 @@ impl Tree {
 
     /// The bytes of a file of at most `limit` bytes.
     pub(crate) fn read(&mut self, path: &str, limit: u64) -> Result<Vec<u8>, Unreadable> {
+        self.saw([PathBuf::from(path)]);
+        self.read_unseen(path, limit)
+    }
+
+    /// The same, for whoever notes that it was read.
+    pub(crate) fn read_unseen(&self, path: &str, limit: u64) -> Result<Vec<u8>, Unreadable> {
         let full = self.folder.join(path);
-        self.seen.insert(full.clone());
         let refused = |error: std::io::Error| match error.kind() {
             std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => Unreadable::Missing,
             kind => Unreadable::Refused(kind),
@@ -172,19 +178,21 @@ impl Tree {
 
     /// Whether a file was read, or is one that someone else read.
     pub(crate) fn has_seen(&self, path: &str) -> bool {
-        self.seen.contains(&self.folder.join(path))
+        self.seen.contains(self.folder.join(path).as_os_str())
     }
 
     /// Notes files that someone else read.
     pub(crate) fn saw(&mut self, files: impl IntoIterator<Item = PathBuf>) {
         for file in files {
-            self.seen.insert(self.folder.join(file));
+            self.seen.insert(self.folder.join(file).into());
         }
     }
 
     /// Every file that was read and every folder that was listed, sorted.
     pub(crate) fn into_seen(self) -> Vec<PathBuf> {
-        self.seen.into_iter().collect()
+        let mut seen: Vec<PathBuf> = self.seen.into_iter().map(PathBuf::from).collect();
+        seen.sort();
+        seen
     }
 }
 

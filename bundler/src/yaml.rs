@@ -10,7 +10,7 @@ use std::{
     borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     ops::Range,
-    rc::Rc,
+    sync::Arc,
 };
 
 use saphyr::Scalar;
@@ -35,7 +35,7 @@ pub(crate) const MAX_FOREIGN_NODES: usize = 2_000_000;
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     /// Its text.
-    pub(crate) source: Rc<Source>,
+    pub(crate) source: Arc<Source>,
     /// What it says.
     pub(crate) root: Node,
 }
@@ -96,7 +96,7 @@ impl Findings {
 impl Document {
     /// Reads a file. What is wrong goes to `findings`; `None` where nothing can be read.
     pub(crate) fn parse(source: Source, findings: &mut Findings) -> Option<Self> {
-        let source = Rc::new(source);
+        let source = Arc::new(source);
         let root = Builder::new(&source, findings).run(false)?.pop().unwrap_or_else(Node::nothing);
         Some(Self { source, root })
     }

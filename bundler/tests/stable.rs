@@ -40,6 +40,33 @@ fn diagnostics_are_ordered_and_told_once() {
 }
 
 #[test]
+fn of_many_tools_each_is_read_once_and_every_mistake_is_told_in_order() {
+    let path = |number: usize| format!("app/tools/get-{number:03}/config.yaml");
+    let text = |number: usize, is_broken: bool| {
+        let key = if is_broken { "statment" } else { "statement" };
+        format!("description: Gets row {number}.\nuse: main\n{key}: SELECT {number} AS n\n")
+    };
+    let adapter = ("app/adapters/main.yaml".to_owned(), "connector: sqlite\nconnection_string: a.db\n".to_owned());
+    let root = ("millrace.yaml".to_owned(), "name: many\n".to_owned());
+    for broken in [0, 7] {
+        let is_broken = |number: usize| broken > 0 && number.is_multiple_of(broken);
+        let tools = (0..300).map(|number| (path(number), text(number, is_broken(number))));
+        let files: Vec<(String, String)> = [root.clone(), adapter.clone()].into_iter().chain(tools).collect();
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        let report = build(&files);
+        let misspelt = report.diagnostics.iter().filter(|found| found.message.contains("statment"));
+        let named: Vec<String> = misspelt.map(|found| found.file.to_string_lossy().into_owned()).collect();
+        assert_eq!(named, (0..300).filter(|&number| is_broken(number)).map(path).collect::<Vec<_>>());
+        if let Some(app) = &report.app {
+            let names: Vec<String> = (0..300).map(|number| format!("get-{number:03}")).collect();
+            assert_eq!(app.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>(), names);
+        }
+        assert_eq!(report.app.is_some(), broken == 0, "{}", told(&report));
+        assert_eq!(report.files.iter().filter(|file| file.ends_with("config.yaml")).count(), 300);
+    }
+}
+
+#[test]
 fn every_file_that_was_read_is_watched() {
     let (files, _) = split(include_str!("good.txt"));
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! Checks a file against its table.
 
-use std::{ops::Range, rc::Rc};
+use std::{ops::Range, sync::Arc};
 
 use super::{Field, KeyStatus, Record, Shape, duration_ms, size_bytes};
 use crate::{
@@ -24,7 +24,7 @@ pub(crate) struct CheckMode {
 
 /// Notes every unknown key, missing key and wrong type. What is wrong becomes [`Data::Wrong`].
 pub(crate) fn check(document: &mut Document, record: &'static Record, checked: CheckMode, findings: &mut Findings) {
-    let mut walk = Walk { source: Rc::clone(&document.source), checked, findings, filled: false };
+    let mut walk = Walk { source: Arc::clone(&document.source), checked, findings, filled: false };
     if !walk.value(&mut document.root, &Shape::Record(record), "", 0..0) {
         document.root.data = Data::Map(Vec::new());
     }
@@ -40,7 +40,7 @@ pub(crate) fn check_part(
     checked: CheckMode,
     findings: &mut Findings,
 ) {
-    let mut walk = Walk { source: Rc::clone(&document.source), checked, findings, filled: false };
+    let mut walk = Walk { source: Arc::clone(&document.source), checked, findings, filled: false };
     if !walk.value(node, &Shape::Record(record), path, key) {
         node.data = Data::Map(Vec::new());
     }
@@ -54,7 +54,7 @@ impl CheckMode {
 }
 
 struct Walk<'a> {
-    source: Rc<Source>,
+    source: Arc<Source>,
     checked: CheckMode,
     findings: &'a mut Findings,
     /// Whether texts are templates here.

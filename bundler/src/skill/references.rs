@@ -8,7 +8,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Range,
-    rc::Rc,
+    sync::Arc,
 };
 
 use millrace_core::{
@@ -45,7 +45,7 @@ const PREFIX: &str = "mcp__";
 /// Something that a skill names.
 pub(super) struct Named {
     pub(super) part: NamedPart,
-    pub(super) source: Rc<Source>,
+    pub(super) source: Arc<Source>,
     pub(super) range: Range<usize>,
 }
 
@@ -86,7 +86,7 @@ pub(super) struct Surroundings<'a> {
 
 /// A text of a skill.
 struct Text<'a> {
-    source: Rc<Source>,
+    source: Arc<Source>,
     name: &'a str,
     files: &'a BTreeSet<&'a str>,
     skill: &'a str,
@@ -137,7 +137,7 @@ impl<'a> Surroundings<'a> {
                 // `Bash(git:*)`, `Read`, `mcp__other__find`.
                 let is_foreign = own.starts_with(|c: char| c.is_ascii_uppercase()) || own.starts_with(PREFIX) || !is_name(own);
                 match self.tools.get(own) {
-                    Some(place) => found.push(Named { part: NamedPart::Tool(*place), source: Rc::clone(&document.source), range }),
+                    Some(place) => found.push(Named { part: NamedPart::Tool(*place), source: Arc::clone(&document.source), range }),
                     None if is_foreign || self.broken.contains(own) => {}
                     None => self.missing(
                         compiler,
@@ -155,7 +155,7 @@ impl<'a> Surroundings<'a> {
 
     /// What a text of a skill names. `files` are the names of its files, of which the text is one.
     pub(super) fn named(&self, compiler: &mut Compiler<'_>, source: Source, name: &str, files: &BTreeSet<&str>, skill: &str) -> Vec<Named> {
-        let text = Text { source: Rc::new(source), name, files, skill };
+        let text = Text { source: Arc::new(source), name, files, skill };
         let places = places(&text.source.text);
         let meanings = meanings(&text.source.text, &places);
         let mut found = Vec::new();
@@ -172,7 +172,7 @@ impl<'a> Surroundings<'a> {
             } else {
                 self.word(compiler, &text, place, meaning)
             };
-            found.extend(part.map(|part| Named { part, source: Rc::clone(&text.source), range: place.range.clone() }));
+            found.extend(part.map(|part| Named { part, source: Arc::clone(&text.source), range: place.range.clone() }));
         }
         found
     }

@@ -4,7 +4,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Range,
-    rc::Rc,
+    sync::Arc,
 };
 
 use crate::{compiler::Compiler, source::Source, yaml::Node};
@@ -14,7 +14,7 @@ use crate::{compiler::Compiler, source::Source, yaml::Node};
 pub(crate) struct Glob {
     pub(crate) text: String,
     segments: Vec<Segment>,
-    pub(crate) source: Rc<Source>,
+    pub(crate) source: Arc<Source>,
     pub(crate) range: Range<usize>,
 }
 
@@ -40,7 +40,7 @@ pub(super) fn is_key(text: &str) -> bool {
 
 impl Glob {
     /// Reads a pattern; `None` where it is wrong, which is noted.
-    pub(super) fn read(compiler: &mut Compiler<'_>, source: &Rc<Source>, node: &Node) -> Option<Self> {
+    pub(super) fn read(compiler: &mut Compiler<'_>, source: &Arc<Source>, node: &Node) -> Option<Self> {
         let text = node.text()?.to_owned();
         let segment = |text: &str| match text {
             "*" => Some(Segment::One),
@@ -53,7 +53,7 @@ impl Glob {
             compiler.findings.error(source, node.range.clone(), format!("`{text}` is not a pattern of keys"), help);
             return None;
         };
-        Some(Self { text, segments, source: Rc::clone(source), range: node.range.clone() })
+        Some(Self { text, segments, source: Arc::clone(source), range: node.range.clone() })
     }
 
     /// Whether a key fits.
@@ -138,7 +138,7 @@ mod tests {
                 word => Segment::Word(word.to_owned()),
             })
             .collect();
-        Glob { text: text.to_owned(), segments, source: Rc::new(Source::new("x", "")), range: 0..0 }
+        Glob { text: text.to_owned(), segments, source: Arc::new(Source::new("x", "")), range: 0..0 }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A tool while it is read: each step looks at what the steps before it found.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use millrace_core::app::{
     Access, Auth, ContextSettings, Errors, Execute, Input, Middleware, Part, RedactedPath, Root, ScriptRef, Template, Tool,
@@ -362,7 +362,7 @@ fn errors(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, scope: &PathSco
         on.extend(rules::read(compiler, reading.document, rule, scope));
         for action in rule.at("actions").map(Node::items).unwrap_or_default() {
             let Some(name) = action.text() else { continue };
-            wanted.push(ToolReference { source: Rc::clone(&reading.document.source), range: action.range.clone(), name: name.to_owned() });
+            wanted.push(ToolReference { source: Arc::clone(&reading.document.source), range: action.range.clone(), name: name.to_owned() });
         }
     }
     Errors { style: style.value, expose: exposed.value, on }

@@ -1,6 +1,6 @@
 //! What the readers of a tool share.
 
-use std::{collections::BTreeMap, ops::Range, rc::Rc};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 use crate::{
     adapter::Adapters, app_settings::RootSettings, presenter::Presenters, setting::FolderSettings, source::Source, yaml::Document,
@@ -22,7 +22,7 @@ pub(super) struct ToolReader<'a> {
 
 /// A name of a tool that must be there once all are known.
 pub(super) struct ToolReference {
-    pub(super) source: Rc<Source>,
+    pub(super) source: Arc<Source>,
     pub(super) range: Range<usize>,
     pub(super) name: String,
 }
