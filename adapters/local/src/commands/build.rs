@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::{
     app,
-    cli::{Architecture, Build, Target},
+    cli::{Build, Target},
     output::{CommandError, CommandResult, print, typed},
 };
 
@@ -30,6 +30,8 @@ use files::Output;
 /// A tool is missing or fails, or a file cannot be written.
 #[cfg(feature = "checkout")]
 pub(super) fn runtimes(arguments: &crate::cli::Runtimes) -> CommandResult {
+    use crate::cli::Architecture;
+
     let mut output = Output::new(&arguments.out, "runtimes");
     for (parts, files) in worker::runtimes(&arguments.worker)? {
         for (name, bytes) in files {
