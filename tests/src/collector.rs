@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::{Read as _, Seek as _, SeekFrom},
     process::Command,
     time::{Duration, Instant},
 };
@@ -56,18 +57,13 @@ impl Collector {
         Self { process, folder }
     }
 
-    /// The variable that has everything sent here.
+    /// The variables that have everything sent here, moments after it happened.
     #[must_use]
     pub fn env(&self) -> Vec<(String, String)> {
-        vec![("OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(), format!("http://127.0.0.1:{}", self.process.port))]
-    }
-
-    /// The same, with metrics that are sent often.
-    #[must_use]
-    pub fn env_often(&self) -> Vec<(String, String)> {
         let often = |name: &str| (name.to_owned(), "100".to_owned());
         let names = ["OTEL_METRIC_EXPORT_INTERVAL", "OTEL_BSP_SCHEDULE_DELAY", "OTEL_BLRP_SCHEDULE_DELAY"];
-        self.env().into_iter().chain(names.map(often)).collect()
+        let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(), format!("http://127.0.0.1:{}", self.process.port));
+        std::iter::once(endpoint).chain(names.map(often)).collect()
     }
 
     /// Has every request refused, or none.
@@ -80,13 +76,29 @@ impl Collector {
         told.unwrap_or_else(|error| panic!("{error}"));
     }
 
-    /// All spans so far, as they were written down.
+    /// How many bytes of spans were written down so far.
     ///
     /// # Panics
-    /// Where it cannot be read.
+    /// Where they cannot be read.
     #[must_use]
-    pub fn text(&self) -> String {
-        self.file("spans")
+    pub fn written(&self) -> u64 {
+        fs::metadata(self.folder.path().join("spans")).unwrap_or_else(|error| panic!("{error}")).len()
+    }
+
+    /// The spans that were written down since then.
+    ///
+    /// # Panics
+    /// As [`written`](Self::written).
+    #[must_use]
+    pub fn written_since(&self, bytes: u64) -> String {
+        let read = || {
+            let mut file = fs::File::open(self.folder.path().join("spans"))?;
+            file.seek(SeekFrom::Start(bytes))?;
+            let mut text = String::new();
+            file.read_to_string(&mut text)?;
+            Ok::<_, std::io::Error>(text)
+        };
+        read().unwrap_or_else(|error| panic!("{error}"))
     }
 
     fn file(&self, name: &str) -> String {

@@ -166,7 +166,7 @@ fn failures_are_told(collector: &Collector, send: impl Fn(&Exchange) -> String) 
         assert_eq!(span["attributes"].get("millrace.stage").and_then(Json::as_str).unwrap_or_default(), stage, "{span}");
         assert_eq!(span["message"], "");
     }
-    let text = collector.text();
+    let text = collector.written_since(0);
     assert!(!text.contains("hidden"), "{text}");
 }
 

@@ -1,5 +1,7 @@
 //! What the corpus has exported: nothing that callers send or get.
 
+use std::collections::BTreeMap;
+
 use millrace_core::Json;
 use millrace_tests::{Exchange, Group, collector::Collector, direct::compile, local::Host, wait};
 
@@ -24,7 +26,7 @@ impl Exported {
 
     /// Waits until a host that has answered a group's cases has exported all of its calls.
     pub(crate) fn wait(&self, group: &Group, host: &Host, answers: &[Vec<String>]) {
-        let before = self.collector.text().len();
+        let before = self.collector.written();
         let traced = ("traceparent".to_owned(), format!("00-{LAST}-b7ad6b7169203331-01"));
         let mut last = Exchange::parse("CALL last");
         last.headers.push(traced.clone());
@@ -40,21 +42,28 @@ impl Exported {
             let _ = host.send(&last);
         }
         // Whatever was called before is exported with this or earlier.
-        wait::until(&format!("`{}` exports nothing", group.name), || self.collector.text()[before..].contains(LAST));
+        wait::until(&format!("`{}` exports nothing", group.name), || self.collector.written_since(before).contains(LAST));
     }
 
     /// Looks for what callers sent in all that was exported; gives how many spans there are.
     pub(crate) fn check(&self, groups: &[Group]) -> usize {
         let spans = self.collector.spans();
-        let text: String = spans.iter().map(|span| format!("{} {}\n", span["name"], span["attributes"])).collect();
+        // What a group's host exported, by the name of its app.
+        let mut texts: BTreeMap<&str, String> = BTreeMap::new();
+        for span in &spans {
+            let text = texts.entry(span["resource"]["service.name"].as_str().unwrap()).or_default();
+            text.push_str(&format!("{} {}\n", span["name"], span["attributes"]));
+        }
         let lines: String = self.collector.logs().iter().map(|line| format!("{} {}\n", line["body"], line["attributes"])).collect();
         assert!(!lines.is_empty(), "no line of the log was exported: the test has nothing to read");
         for group in groups {
             // Tools that call tools take names as values; a name that is none has to be absent all
             // the same.
-            let mut tools: Vec<String> = compile(&group.app).tools.into_iter().map(|tool| tool.name).collect();
+            let app = compile(&group.app);
+            let text = texts.get(app.name.as_str()).cloned().unwrap_or_default();
+            let mut tools: Vec<String> = app.tools.into_iter().map(|tool| tool.name).collect();
             tools.sort_by_key(|name| std::cmp::Reverse(name.len()));
-            let text = tools.iter().fold(text.clone(), |text, name| text.replace(name.as_str(), ""));
+            let text = tools.iter().fold(text, |text, name| text.replace(name.as_str(), ""));
             for (name, value) in group.env.iter().filter(|(name, value)| value.len() > 8 && !name.starts_with("SHOWN")) {
                 let is_exported = text.contains(value.as_str()) || lines.contains(value.as_str());
                 assert!(!is_exported, "the value of {name} of `{}` is exported", group.name);

@@ -83,7 +83,7 @@ fn looks_right(collector: &Collector) {
 #[test]
 fn every_host_counts_the_same() {
     let faults = group("faults");
-    let often = |collector: &Collector| -> Vec<(String, String)> { faults.env.iter().cloned().chain(collector.env_often()).collect() };
+    let often = |collector: &Collector| -> Vec<(String, String)> { faults.env.iter().cloned().chain(collector.env()).collect() };
     let local = Collector::start();
     let folder = faults.install();
     let host = Host::dev(folder.path(), &often(&local));
@@ -98,7 +98,7 @@ fn every_host_counts_the_same() {
     assert_eq!(counted(&collector), counted(&local), "on Lambda");
 
     let collector = Collector::start();
-    let (worker, _folder) = worker::served(&faults, &collector.env_often());
+    let (worker, _folder) = worker::served(&faults, &collector.env());
     call_all(&collector, |request| worker.send(request));
     looks_right(&collector);
     assert_eq!(counted(&collector), counted(&local), "in a Worker");
@@ -116,7 +116,7 @@ fn every_protocol_brings_all_three_signals() {
     for more in ways {
         let is_grpc = more[0].1 == "grpc";
         let collector = if is_grpc { Collector::grpc() } else { Collector::start() };
-        let variables: Vec<(String, String)> = collector.env_often().into_iter().chain(env(more)).collect();
+        let variables: Vec<(String, String)> = collector.env().into_iter().chain(env(more)).collect();
         let (host, _folder) = served(&group("faults"), &variables);
         call_all(&collector, |request| host.send(request));
         looks_right(&collector);
@@ -140,7 +140,7 @@ fn nothing_is_lost_while_a_collector_is_down_nor_at_the_end() {
     let collector = Collector::start();
     let folder = group("cache").install();
     let log = folder.path().join("stderr.log");
-    let variables: Vec<(String, String)> = group("cache").env.iter().cloned().chain(collector.env_often()).collect();
+    let variables: Vec<(String, String)> = group("cache").env.iter().cloned().chain(collector.env()).collect();
     let host = Host::dev_logging(folder.path(), &variables, "warn", &log);
     let all = if is_all() { 100_000 } else { 2_000 };
     let call = |calls: usize| {
