@@ -43,7 +43,7 @@ pub(super) fn install(connection: &Connection, like_uses_index: bool) -> Result<
     let own = SqliteBuiltins::default();
     let with = |work: fn(&SqliteBuiltins, &Context<'_>) -> Result<FunctionResult>| {
         let own = own.clone();
-        move |context: &Context<'_>| work(&own, context)
+        move |context: &mut Context<'_>| work(&own, context)
     };
     if !like_uses_index {
         connection.create_scalar_function("like", 2, plain, with(like))?;
