@@ -38,6 +38,7 @@ pub(super) fn explain(error: rusqlite::Error, phase: Phase) -> Error {
         E::SqlInputError { msg, offset, .. } => {
             Error::new(ErrorKind::Syntax, format!("SQLite does not understand the statement at byte {offset}")).with_source(msg)
         }
+        E::Empty => Error::new(ErrorKind::Syntax, "the query contains no statement"),
         E::MultipleStatement => Error::new(ErrorKind::Syntax, "the query contains more than one statement"),
         E::SqliteFailure(code, text) => {
             let text = text.unwrap_or_else(|| code.to_string());
@@ -83,7 +84,6 @@ fn kind_and_message(code: Code, text: &str, phase: Phase) -> (ErrorKind, String)
                 format!("a text or blob has more than {LONGEST_VALUE} bytes, which is the limit of connector `sqlite`"),
             );
         }
-        ErrorCode::ApiMisuse => (ErrorKind::Syntax, "the query contains no statement"),
         // A plain error while it runs is a value that a function refused, unless the schema changed
         // under the statement.
         ErrorCode::Unknown if phase == Phase::Step && !text.starts_with("no such") => (ErrorKind::Data, of_value(text)),
