@@ -72,15 +72,34 @@ fn the_readme_does_what_it_says() {
 }
 
 #[test]
-fn the_readme_lists_every_command() {
+fn the_readme_is_short_and_shows_a_picture() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let words = readme.split_whitespace().count();
+    assert!(words <= 900 && readme.contains("!["), "README.md has {words} words");
+}
+
+#[test]
+fn every_page_is_on_the_way_through_the_documentation() {
+    let way = fs::read_to_string(root().join("docs/README.md")).unwrap();
+    let own = |page: &PathBuf| page.file_name().is_some_and(|name| name == "README.md");
+    let pages = pages().into_iter().filter_map(|page| page.strip_prefix(root().join("docs")).ok().map(Path::to_owned));
+    let pages: Vec<PathBuf> = pages.filter(|page| !own(page) && !page.starts_with("decisions")).collect();
+    assert!(pages.len() > 40, "only {} pages were found", pages.len());
+    for page in pages {
+        assert!(way.contains(&format!("]({}", page.display())), "docs/README.md does not lead to {}", page.display());
+    }
+}
+
+#[test]
+fn the_page_of_commands_lists_every_command() {
+    let page = fs::read_to_string(root().join("docs/commands.md")).unwrap();
     let help = Command::new(binary()).arg("--help").output().unwrap();
     let help = String::from_utf8_lossy(&help.stdout).into_owned();
     let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.trim().is_empty());
     let commands: Vec<&str> = commands.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").collect();
     assert!(commands.len() >= 9, "{help}");
     for command in commands {
-        assert!(readme.contains(&format!("`millrace {command}")), "README.md does not list `millrace {command}`");
+        assert!(page.contains(&format!("`millrace {command}")), "docs/commands.md does not list `millrace {command}`");
     }
 }
 

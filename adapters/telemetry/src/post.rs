@@ -36,7 +36,8 @@ pub(crate) async fn post(http: &dyn HttpClient, to: &Destination, now_ms: u64, b
     }
 }
 
-/// The turn of a sender, as the time by which it is over; over, by whatever way, when it is dropped.
+/// The turn of a sender, as the time by which it is over; over, by whatever way, when it is
+/// dropped.
 pub(crate) struct SendTurn(Rc<Cell<u64>>);
 
 impl SendTurn {
