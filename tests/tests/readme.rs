@@ -12,7 +12,8 @@ use millrace_core::pipeline::Stage;
 use millrace_telemetry::metrics::METRICS;
 use millrace_tests::files;
 use millrace_tests::{
-    case::root,
+    Exchange,
+    case::{self, root},
     docs::{blocks, shell, shell_with, text},
     groups,
     local::{Host, binary},
@@ -20,6 +21,7 @@ use millrace_tests::{
     stdio::Pipe,
     typescript, worker,
 };
+use serde_json::json;
 
 /// How the README begins for somebody who has Node.
 pub(crate) const START: &str = "npx millrace new notes\ncd notes\nnpm install\nnpm run dev\n";
@@ -405,11 +407,11 @@ fn the_scripts_page_does_what_it_says() {
         let before = if file.ends_with("millrace.yaml") { fs::read_to_string(&file).unwrap() } else { String::new() };
         fs::write(file, before + rest).unwrap();
     });
-    assert_eq!(written.count(), 7);
+    assert_eq!(written.count(), 6);
     let settings: millrace_core::Json = serde_json::from_str(&settings[0].1).unwrap();
     let of_new = fs::read_to_string(folder.path().join("notes/tsconfig.json")).unwrap();
     assert_eq!(settings, serde_json::from_str::<millrace_core::Json>(&of_new).unwrap(), "the page shows what `new` writes");
-    for tool in ["chart", "cancel", "stock"] {
+    for tool in ["chart", "stock"] {
         let config = folder.path().join("notes/app/tools").join(tool).join("config.yaml");
         fs::write(config, "description: As the page has it.\ninputs:\n  id: { type: int }\n").unwrap();
     }
@@ -424,6 +426,59 @@ fn the_scripts_page_does_what_it_says() {
     assert!(tested.status.success() && text(&tested).contains("pass 3"), "{}", text(&tested));
     let missing = shell(folder.path(), "millrace call --app notes shipping id=999");
     assert!(missing.status.code() == Some(1) && text(&missing).contains("code=\"NOT_FOUND\""), "{}", text(&missing));
+}
+
+#[test]
+fn the_questions_page_does_what_it_says() {
+    let page = fs::read_to_string(root().join("docs/questions.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    assert!(shell(folder.path(), "millrace new notes").status.success());
+    let notes = folder.path().join("notes");
+    let mut shown = None;
+    for (kind, body) in blocks(&page) {
+        match kind.as_str() {
+            "yaml" | "ts" => {
+                let (first, rest) = body.split_once('\n').unwrap();
+                files::write(&notes, first.trim_start_matches(['#', '/', ' ']), rest);
+            }
+            "json" => shown = Some(serde_json::from_str::<millrace_core::Json>(&body).unwrap()),
+            _ => assert!(shell(&notes, &body).status.success(), "{body}"),
+        }
+    }
+    let checked = shell(&notes, "millrace check && millrace types");
+    assert!(checked.status.success(), "{}", text(&checked));
+    typescript::is_strict(&notes);
+    let host = Host::dev(&notes, &[]);
+    let call = |name: &str, more: millrace_core::Json| {
+        let mut params = json!({ "name": name, "arguments": { "id": 1 }, "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} },
+        } });
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
+        let headers = [
+            ("content-type", "application/json"),
+            ("mcp-protocol-version", "2026-07-28"),
+            ("mcp-method", "tools/call"),
+            ("mcp-name", name),
+        ];
+        let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        case::body(&host.send(&Exchange { method: "POST".into(), path: "/mcp".into(), headers, body }))
+    };
+    // The state differs each time.
+    let mut asked = call("remove-note", json!({}))["result"].clone();
+    let state = std::mem::replace(&mut asked["requestState"], "…".into());
+    asked.as_object_mut().unwrap().remove("_meta");
+    assert_eq!(Some(asked), shown);
+    let answered = |state: &millrace_core::Json, key: &str, answer: millrace_core::Json| json!({ "requestState": state, "inputResponses": { key: answer } });
+    let declined = call("remove-note", answered(&state, "millrace/confirm", json!({ "action": "decline" })));
+    assert!(declined.to_string().contains("DECLINED"), "{declined}");
+    let removed = call("remove-note", answered(&state, "millrace/confirm", json!({ "action": "accept", "content": {} })));
+    assert_eq!(removed["result"]["isError"], false, "{removed}");
+    let asked = call("cancel", json!({}));
+    let given = answered(&asked["result"]["requestState"], "why", json!({ "action": "accept", "content": { "reason": "late" } }));
+    let cancelled = call("cancel", given);
+    assert!(cancelled.to_string().contains("late"), "{cancelled}");
 }
 
 #[test]
