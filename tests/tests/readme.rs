@@ -18,6 +18,7 @@ use millrace_tests::{
     groups,
     local::{Host, binary},
     postgres::{Postgres, psql},
+    process::tool,
     stdio::Pipe,
     typescript, worker,
 };
@@ -426,6 +427,38 @@ fn the_scripts_page_does_what_it_says() {
     assert!(tested.status.success() && text(&tested).contains("pass 3"), "{}", text(&tested));
     let missing = shell(folder.path(), "millrace call --app notes shipping id=999");
     assert!(missing.status.code() == Some(1) && text(&missing).contains("code=\"NOT_FOUND\""), "{}", text(&missing));
+}
+
+#[test]
+fn the_packages_page_does_what_it_says() {
+    let page = fs::read_to_string(root().join("docs/packages.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    assert!(shell(folder.path(), "millrace new notes").status.success());
+    let notes = folder.path().join("notes");
+    let mut ran = 0;
+    for (kind, body) in blocks(&page) {
+        match kind.as_str() {
+            // Installed by a lock file before the tests.
+            "sh" if body == "npm install marked\n" => {
+                let folder = notes.join("node_modules/marked");
+                fs::create_dir_all(&folder).unwrap();
+                case::copy(&tool("script-packages/node_modules/marked"), &folder);
+            }
+            "sh" => {
+                let output = shell(&notes, &body);
+                assert!(output.status.success() && text(&output).contains("marked"), "{}", text(&output));
+            }
+            _ => {
+                let (first, rest) = body.split_once('\n').unwrap();
+                files::write(&notes, first.trim_start_matches(['#', '/', ' ']), rest);
+            }
+        }
+        ran += 1;
+    }
+    assert_eq!(ran, 4);
+    let said = shell(&notes, "millrace call show-note id=1");
+    assert!(said.status.success() && text(&said).contains("<p>"), "{}", text(&said));
+    assert!(text(&shell(&notes, "millrace call show-note id=999")).contains("NOT_FOUND"));
 }
 
 #[test]
