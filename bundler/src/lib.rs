@@ -15,6 +15,7 @@ use millrace_core::{
 
 mod adapter;
 mod app_settings;
+mod app_test;
 mod argument;
 mod auth;
 mod authorization;
@@ -67,6 +68,10 @@ mod tree;
 pub mod types;
 mod yaml;
 
+pub use app_test::{
+    AppTest, Expectation, ExpectedError, ExpectedRows, HttpAnswer, TestAnswers, TestCaller, TestDatabase, TestSubject, TestTable,
+    TextPattern,
+};
 pub use authorization::sign_in_summary;
 pub use diagnostic::{Diagnostic, Problem, Severity};
 pub use links::ScriptStatement;
@@ -122,6 +127,8 @@ pub struct Report {
     pub sizes: Option<Sizes>,
     /// How large the scripts are, in the order in which they are loaded.
     pub script_sizes: Vec<ScriptSize>,
+    /// The app's tests, by file and place.
+    pub tests: Vec<AppTest>,
 }
 
 /// How large a script is.
@@ -208,10 +215,12 @@ fn bundle_with(folder: &Path, options: &Options, loader: Option<&dyn ScriptLoade
             scripted,
             sizes: None,
             script_sizes: Vec::new(),
+            tests: Vec::new(),
         };
     };
     let mut compiler = compiler::Compiler::new(tree, options, loader);
-    let app = order::compile(&mut compiler).filter(|_| !compiler.findings.has_errors());
+    let mut tests = Vec::new();
+    let app = order::compile(&mut compiler, &mut tests).filter(|_| !compiler.findings.has_errors());
     let mut origins = compiler.origins;
     origins.sort_by(|a, b| a.tool.cmp(&b.tool));
     let mut statements = compiler.statements;
@@ -230,6 +239,7 @@ fn bundle_with(folder: &Path, options: &Options, loader: Option<&dyn ScriptLoade
         scripted: compiler.scripted,
         sizes: compiler.sizes,
         script_sizes: std::mem::take(&mut compiler.links.sizes),
+        tests,
     }
 }
 

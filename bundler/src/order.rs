@@ -3,13 +3,17 @@
 use millrace_core::app::App;
 
 use crate::{
-    adapter, authorization, budget, clients, compiler::Compiler, fetches, identity, load, presenter, prompt, resource, root, search, skill,
-    sync, tool,
+    adapter,
+    app_test::{self, AppTest},
+    authorization, budget, clients,
+    compiler::Compiler,
+    fetches, identity, load, presenter, prompt, resource, root, search, skill, sync, tool,
 };
 
 /// Compiles the app. `None` where there is none; else the app as far as it could be read, which is
 /// whole where no finding is an error.
-pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
+/// Its tests go to `tests`.
+pub(crate) fn compile(compiler: &mut Compiler<'_>, tests: &mut Vec<AppTest>) -> Option<App> {
     let root = root::read(compiler)?;
     let mut adapters = adapter::read_all(compiler, &root.adapters_folder);
     let mut presenters = presenter::read_all(compiler, &root.presenters_folder);
@@ -41,6 +45,7 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
         let help = format!("Add `{}/hello/config.yaml`.", root.tools_folder);
         compiler.findings.warning(&root.document.source, 0..0, "the app has no tools, no prompts and no resources", help);
     }
+    let folders = [root.tools_folder.clone(), root.prompts_folder.clone(), root.resources_folder.clone()];
     let mut own = scripts.iter().filter(|script| !script.is_shared());
     let logs = own.any(|script| ["console", "log"].iter().any(|word| script.program.contains(word)));
     let mut app = App {
@@ -70,6 +75,7 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
     authorization::describe(&mut app);
     app.identity.surface = identity::surface(&app);
     clients::check_app(compiler, &root.document, &app);
+    *tests = app_test::read_all(compiler, &folders, &app);
     if !compiler.findings.has_errors() {
         let measured = budget::measure(&app, (&compiler.tool_files, &compiler.presented), &root.document);
         budget::check(compiler, &root.document, &app, &measured);

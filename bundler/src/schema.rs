@@ -8,6 +8,7 @@ use serde_json::{Map, json};
 
 use crate::{
     adapter::ADAPTER,
+    app_test::TEST_FILE,
     auth::{ACCESS_POLICY, API_KEY_POLICY, AUTH, INTROSPECTION_POLICY, JWT_POLICY, LAMBDA_POLICY},
     field::{Field, KeyStatus, Record, Shape, what_it_takes},
     presenter::PRESENTER,
@@ -72,6 +73,12 @@ pub fn presenter() -> Json {
     document(&PRESENTER)
 }
 
+/// The schema of `app/**/*.test.yaml`.
+#[must_use]
+pub fn test_file() -> Json {
+    document(&TEST_FILE)
+}
+
 /// The reference of the app format: every file, every key, in Markdown.
 #[must_use]
 pub fn reference_markdown() -> String {
@@ -81,7 +88,7 @@ pub fn reference_markdown() -> String {
          `millrace check` reports each with its line.\n\n<!-- Made from the bundler's tables by `UPDATE_EXPECT=1 cargo test --workspace \
          --test bundler reference`. -->\n",
     );
-    let files: [(&str, &'static Record); 8] = [
+    let files: [(&str, &'static Record); 9] = [
         ("`millrace.yaml`", &ROOT),
         ("`app/adapters/*.yaml`", &ADAPTER),
         ("`app/tools/**/config.yaml`", &TOOL),
@@ -90,6 +97,7 @@ pub fn reference_markdown() -> String {
         ("`app/prompts/*.yaml`", &PROMPT),
         ("`app/resources/**/config.yaml`", &RESOURCE),
         ("`app/skills/*/config.yaml`", &SKILL),
+        ("`app/**/*.test.yaml`", &TEST_FILE),
     ];
     let mut told: Vec<&str> = Vec::new();
     for (title, record) in files {

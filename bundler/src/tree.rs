@@ -206,8 +206,18 @@ pub(crate) fn stem(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// Whether a name is that of a YAML file: `.yaml`, `.yml` or `.terse`, in any case.
+/// Whether a name is that of a YAML file of the app: `.yaml`, `.yml` or `.terse`, in any case; one
+/// of tests is none.
 pub(crate) fn is_yaml(name: &str) -> bool {
+    has_yaml_ending(name) && !is_test(name)
+}
+
+/// Whether a name is that of a file of tests: `NAME.test.yaml` or the like.
+pub(crate) fn is_test(name: &str) -> bool {
+    has_yaml_ending(name) && stem(name).len() > 5 && stem(name).to_ascii_lowercase().ends_with(".test")
+}
+
+fn has_yaml_ending(name: &str) -> bool {
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     ["yaml", "yml", "terse"].iter().any(|known| extension.eq_ignore_ascii_case(known))
 }

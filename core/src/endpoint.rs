@@ -20,7 +20,13 @@ impl Endpoint {
     /// use.
     #[must_use]
     pub fn new(app: App, ports: Ports) -> Self {
-        Self(Rc::new(Protocol::new(Pipeline::new(Rc::new(app), ports))))
+        Self::sharing(Rc::new(app), ports)
+    }
+
+    /// The same of an app that other endpoints of the isolate have, too.
+    #[must_use]
+    pub fn sharing(app: Rc<App>, ports: Ports) -> Self {
+        Self(Rc::new(Protocol::new(Pipeline::new(app, ports))))
     }
 
     /// The app.

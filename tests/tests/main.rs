@@ -1,6 +1,7 @@
 //! Everything that runs against whole hosts, real servers and real clients, a module each.
 
 mod advertised;
+mod app_tests;
 mod audit;
 mod caches;
 mod catalogue;

@@ -56,6 +56,7 @@
 //! advises.
 
 mod authorizer;
+mod copy;
 mod deadline;
 mod file;
 mod functions;
@@ -72,6 +73,7 @@ mod statement_cache;
 mod value;
 mod work;
 
+pub use copy::{AddedRow, Original};
 pub use seed::is_of_seed;
 
 use std::{cell::RefCell, path::Path, rc::Rc};
@@ -87,8 +89,9 @@ use crate::{
     shared::{Call, ReadOnly, SessionDriver, StatementNotes, StatementPlace, connector_over_sessions},
     sqlite_text::{check, records::RECORDS},
 };
+use copy::Copy;
 use deadline::Until;
-use location::Location;
+use location::{DatabasePlace, Location};
 use options::Options;
 use session::Session;
 use setup::Setup;
@@ -126,10 +129,22 @@ impl Sqlite {
         let options = Options::parse(&connection.options, read_only)?;
         Ok(Self {
             busy_timeout_ms: options.busy_timeout_ms,
-            setup: Setup { adapter: connection.adapter, location, options, read_only, seed: connection.seed },
+            setup: Setup { adapter: connection.adapter, location, options, read_only, seed: connection.seed, copy: None },
             clock,
             session: RefCell::new(None),
         })
+    }
+
+    /// A copy of a database in memory, with the settings of an adapter.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_copy(settings: Connection, base: &Path, clock: Rc<dyn Clock>, original: Original, added: Vec<AddedRow>) -> Result<Self> {
+        let mut sqlite = Self::open(settings, base, clock)?;
+        // Its own options stay: who may not write to the file may not write to the copy.
+        sqlite.setup.location.place = DatabasePlace::Memory;
+        sqlite.setup.copy = Some(Copy::of(original, added));
+        Ok(sqlite)
     }
 
     /// Does `work` on the open database, again and again while the database is locked.

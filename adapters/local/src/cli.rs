@@ -32,6 +32,9 @@ pub(crate) enum Command {
     Dev(Dev),
     /// Call one tool through the real pipeline
     Call(Call),
+    /// Run the tests of an app, the files NAME.test.yaml: exit code 0 if none fails, 1 if one does,
+    /// 2 if there are none
+    Test(Test),
     /// Compile an app into one bundle
     Build(Build),
     /// Serve a bundle
@@ -303,6 +306,49 @@ pub(crate) struct Call {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Test {
+    /// The app's folder
+    #[arg(default_value = ".")]
+    pub(crate) app: PathBuf,
+    /// Run only tests whose name, file or tool has this text; may be repeated
+    #[arg(long = "filter", value_name = "TEXT")]
+    pub(crate) filters: Vec<String>,
+    /// Run them again after every change of the app's files
+    #[arg(long)]
+    pub(crate) watch: bool,
+    /// Write the snapshots anew; without it, only those that are missing, and with CI=1 none
+    #[arg(long)]
+    pub(crate) update: bool,
+    /// What is printed: for people, or in the format of a program
+    #[arg(long, value_enum, default_value = "pretty")]
+    pub(crate) reporter: Reporter,
+    /// Let tests use the database or API of this adapter as it is: what they write stays. They see
+    /// the variables of the process and of .env then; may be repeated
+    #[arg(long = "database", value_name = "ADAPTER")]
+    pub(crate) databases: Vec<String>,
+    /// Send the calls to a server that runs already, such as `wrangler dev`, by the URL of its
+    /// endpoint; tests that say what is in its databases, what time it is, … are skipped
+    #[arg(long, value_name = "URL", conflicts_with = "databases")]
+    pub(crate) url: Option<String>,
+    /// Call tools that may write there, too
+    #[arg(long, requires = "url")]
+    pub(crate) writes: bool,
+}
+
+/// What is printed of tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Reporter {
+    /// The files, what failed and why
+    Pretty,
+    /// XML, as CI servers read it
+    Junit,
+    /// The Test Anything Protocol
+    Tap,
+    /// JSON
+    Json,
 }
 
 #[derive(Args)]

@@ -25,12 +25,15 @@ mod new;
 mod run;
 mod schema;
 mod serve;
+mod test;
 mod types;
 
 /// Runs a command.
 pub(crate) fn run(cli: Cli) -> CommandResult {
     let default = match cli.command {
         Command::Dev(_) | Command::Serve(_) => "info",
+        // What is expected to fail is told by its test alone.
+        Command::Test(_) => "off",
         _ => "warn",
     };
     let log = cli.log.as_deref().filter(|text| !text.is_empty()).unwrap_or(default);
@@ -57,6 +60,7 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
         Command::Check(arguments) => check::run(&arguments),
         Command::Dev(arguments) => dev::run(arguments, log),
         Command::Call(arguments) => call::run(arguments),
+        Command::Test(arguments) => test::run(&arguments),
         Command::Build(arguments) => build::run(&arguments),
         Command::Serve(arguments) => serve::run(arguments, log),
         Command::Connect(arguments) => connect::run(&arguments),

@@ -9,6 +9,7 @@ use clap::Parser as _;
 
 mod announce;
 mod app;
+mod app_tests;
 mod audit_verify;
 mod call_details;
 mod call_log;

@@ -6,7 +6,7 @@ use millrace_aws::RdsTokens;
 use millrace_connectors::{DriverPorts, Lifetime, Sockets, open};
 use millrace_core::{
     Result,
-    ports::{Clock, Connection, Connector, Connectors, Env},
+    ports::{Clock, Connection, Connector, Connectors, Env, HttpClient},
 };
 
 use crate::{dialer::NativeDialer, http_client::NativeHttpClient, random::SystemRandom, wait_until::Tasks};
@@ -34,6 +34,13 @@ impl NativeConnectors {
             aws_variables: None,
             folder,
         })
+    }
+
+    /// Sends the requests of connectors that speak HTTP with this client.
+    #[must_use]
+    pub fn with_http(mut self, http: Rc<dyn HttpClient>) -> Self {
+        self.0.http = http;
+        self
     }
 
     /// Makes tokens of AWS IAM for adapters with `aws_iam`, and signs requests to AWS, by the

@@ -263,6 +263,9 @@ fn without_path(mut error: Error, path: &Path, shown: &str) -> Error {
 }
 
 fn open_memory(setup: &Setup) -> Result<Connection> {
+    if let Some(copy) = &setup.copy {
+        return copy.open(setup.options.foreign_keys);
+    }
     let connection = Connection::open_in_memory().map_err(|error| explain(error, Phase::Step))?;
     if let Some(text) = &setup.seed {
         seed::fill(&connection, ":memory:", text, setup.options.foreign_keys)?;

@@ -1,6 +1,6 @@
 //! What it takes to open a database.
 
-use super::{location::Location, options::Options};
+use super::{copy::Copy, location::Location, options::Options};
 
 /// What it takes to open a database.
 pub(super) struct Setup {
@@ -9,4 +9,6 @@ pub(super) struct Setup {
     pub(super) options: Options,
     pub(super) read_only: bool,
     pub(super) seed: Option<String>,
+    /// What a database in memory is a copy of, in place of its seed.
+    pub(super) copy: Option<Copy>,
 }

@@ -42,7 +42,7 @@ fn file_name(schema: &str) -> String {
     format!("{schema}.schema.json")
 }
 
-fn schemas() -> [(&'static str, &'static [&'static str], Json); 8] {
+fn schemas() -> [(&'static str, &'static [&'static str], Json); 9] {
     [
         ("root", &["millrace.yaml"], schema::root()),
         ("adapter", &["app/adapters/*.yaml"], schema::adapter()),
@@ -52,6 +52,7 @@ fn schemas() -> [(&'static str, &'static [&'static str], Json); 8] {
         ("prompt", &["app/prompts/*.yaml"], schema::prompt()),
         ("resource", &["app/resources/**/config.yaml"], schema::resource()),
         ("skill", &["app/skills/*/config.yaml"], schema::skill()),
+        ("test", &["app/**/*.test.yaml"], schema::test_file()),
     ]
 }
 

@@ -8,12 +8,13 @@ use super::{
 use crate::output::CommandResult;
 
 /// Its files.
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 10] = [
     ("app/adapters/notes.yaml", include_str!("../../../template/notes.yaml")),
     ("app/adapters/notes.sql", include_str!("../../../template/notes.sql")),
     ("app/presenters/note.yaml", include_str!("../../../template/note.yaml")),
     ("app/skills/keep-notes/SKILL.md", include_str!("../../../template/keep-notes.md")),
     ("app/tools/find-notes/config.yaml", include_str!("../../../template/find-notes.yaml")),
+    ("app/tools/find-notes/find-notes.test.yaml", include_str!("../../../template/find-notes.test.yaml")),
     ("app/tools/add-note/config.yaml", include_str!("../../../template/add-note.yaml")),
     ("app/tools/greet/config.yaml", include_str!("../../../template/greet.yaml")),
     ("app/tools/greet/handler.ts", include_str!("../../../template/greet.ts")),
@@ -40,7 +41,9 @@ pub(super) fn write(folder: &AppFolder<'_>) -> CommandResult<Project> {
         },
         seed: Some(Seed { binding: "DB", file: "app/adapters/notes.sql" }),
         data: "## Data\n\n\
-               The notes are in `notes.db`, a SQLite database that is created from `app/adapters/notes.sql` at the first start. Delete it to begin again.\n\n"
+               The notes are in `notes.db`, a SQLite database that is created from `app/adapters/notes.sql` at the first start. Delete it to begin again.\n\n\
+               `npx millrace test` runs the tests of tools, such as `app/tools/find-notes/find-notes.test.yaml`. Each has a database of its own, made from the \
+               same file.\n\n"
             .to_owned(),
         worker: "In a Worker the notes are in a D1 database, which the first deployment creates. Fill it once, with `npm run seed:worker` on this machine and with\n\
                  `npm run seed:worker:remote` after the first deployment.\n"
