@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use millrace_bundler::{AppTest, Expectation, TestCaller, TestSubject};
-use millrace_core::app::{Access, App};
+use millrace_core::{
+    Json,
+    app::{Access, App, Tool},
+};
 
 /// The tests whose name, file or subject has one of these texts; all of them without any.
 pub(crate) fn chosen(tests: Vec<AppTest>, filters: &[String]) -> Vec<AppTest> {
@@ -37,11 +40,19 @@ pub(crate) fn not_for_server(app: &App, test: &AppTest, writes: bool) -> Option<
         ("as", matches!(test.caller, Some(TestCaller::Claims(_)))),
     ];
     if let Some((key, _)) = own.into_iter().find(|(_, is_there)| *is_there) {
-        let what =
-            if key == "as" { "the claims of `as`" } else { return Some(format!("`{key}` has no effect on a server that runs already")) };
-        return Some(format!("{what} have no effect on a server that runs already"));
+        return Some(match key {
+            "rows" => "`rows` cannot be asked of a server that runs already".to_owned(),
+            "as" => "the claims of `as` have no effect on a server that runs already".to_owned(),
+            _ => format!("`{key}` has no effect on a server that runs already"),
+        });
     }
     let TestSubject::Tool(name) = &test.subject else { return None };
-    let reads = app.tools.iter().any(|tool| tool.name == *name && tool.execute.access().is_some_and(Access::reads));
+    let reads = app.tools.iter().any(|tool| tool.name == *name && reads(tool));
     (!reads && !writes).then(|| format!("the tool `{name}` may write; `--writes` runs it"))
+}
+
+/// Whether a tool only reads, as its statement or its hint says.
+fn reads(tool: &Tool) -> bool {
+    let hint = || serde_json::from_str::<Json>(&tool.descriptor).is_ok_and(|descriptor| descriptor["annotations"]["readOnlyHint"] == true);
+    tool.execute.access().map_or_else(hint, Access::reads)
 }
