@@ -54,6 +54,8 @@ pub(crate) struct Compiler<'a> {
     pub(crate) clients: Selection,
     /// The file of each tool, by the tool's name.
     pub(crate) tool_files: BTreeMap<String, String>,
+    /// The file of each prompt, by its name, and of each resource, by its URI.
+    pub(crate) feature_files: BTreeMap<String, String>,
     /// The schema of what the presenter of each tool makes of its result, by the tool's name;
     /// clients see less exact ones.
     pub(crate) presented: BTreeMap<String, serde_json::Value>,
@@ -106,6 +108,7 @@ impl<'a> Compiler<'a> {
             resource: None,
             clients: Selection::default(),
             tool_files: BTreeMap::new(),
+            feature_files: BTreeMap::new(),
             presented: BTreeMap::new(),
             sizes: None,
         }

@@ -59,6 +59,7 @@ mod sizes;
 mod skill;
 mod source;
 pub mod statement;
+mod surface;
 mod sync;
 mod template;
 mod terminal;
@@ -77,6 +78,10 @@ pub use diagnostic::{Diagnostic, Problem, Severity};
 pub use links::ScriptStatement;
 pub use lock::{LOCK_FILE, Lock, LockedStatement, ToolStatement};
 pub use sizes::{AnswerSize, ListSize, Sizes, tokens};
+pub use surface::{
+    ArgumentSurface, Change, ChangeClass, Item, PromptSurface, RateSurface, ResourceSurface, ScopesSurface, ServerSurface, Surface,
+    SurfacePlaces, ToolDetails, ToolSurface, changes,
+};
 pub use terminal::printable;
 
 /// What the app is built for.
@@ -117,6 +122,8 @@ pub struct Report {
     pub statements: Vec<ToolStatement>,
     /// The file of each tool, by the tool's name: `app/tools/x/config.yaml`.
     pub tool_files: BTreeMap<String, String>,
+    /// The file of each prompt, by its name, and of each resource, by its URI.
+    pub feature_files: BTreeMap<String, String>,
     /// Where the statements of each tool stand, in order, by the tool's name:
     /// `app/tools/x/config.yaml:3:12`.
     pub places: BTreeMap<String, Vec<String>>,
@@ -211,6 +218,7 @@ fn bundle_with(folder: &Path, options: &Options, loader: Option<&dyn ScriptLoade
             lock,
             statements,
             tool_files: BTreeMap::new(),
+            feature_files: BTreeMap::new(),
             places,
             scripted,
             sizes: None,
@@ -235,6 +243,7 @@ fn bundle_with(folder: &Path, options: &Options, loader: Option<&dyn ScriptLoade
         lock: compiler.lock,
         statements,
         tool_files: compiler.tool_files,
+        feature_files: compiler.feature_files,
         places: compiler.places,
         scripted: compiler.scripted,
         sizes: compiler.sizes,

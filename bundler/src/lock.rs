@@ -1,5 +1,6 @@
 //! `millrace.lock`: what the statements of an app's tools return, as their databases described it
-//! when `millrace check --connect --lock` wrote the file.
+//! when `millrace check --connect --lock` wrote the file, and the app's surface, as it was when
+//! `millrace check --accept` did.
 //!
 //! What it has of a tool holds for the statement that was described, which it knows by a digest. A
 //! statement that has changed since is as good as one that was never described, and the author is
@@ -11,10 +12,14 @@ use millrace_core::ports::{Column, ColumnKind};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::surface::Surface;
+
 /// The file's name, at the top of the app's folder.
 pub const LOCK_FILE: &str = "millrace.lock";
-/// The version of its form.
-const VERSION: u32 = 1;
+/// The version of its form. Without a surface, the file is one of the version before.
+const VERSION: u32 = 2;
+/// The version without a surface.
+const EARLIER_VERSION: u32 = 1;
 
 /// What a lock file says.
 ///
@@ -22,12 +27,15 @@ const VERSION: u32 = 1;
 /// let lock = millrace_bundler::Lock::parse(r#"{"version": 1, "tools": {"list": {"statement": "00", "columns": [{"name": "id", "type": "bigint", "kind": "big_integer"}]}}}"#);
 /// assert_eq!(lock.unwrap().tools["list"].columns[0].type_name, "bigint");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lock {
     version: u32,
-    /// By the tool's name.
+    /// What statements return, by the tool's name.
     pub tools: BTreeMap<String, LockedStatement>,
+    /// What callers rely on; `None` where nobody has accepted it yet.
+    #[serde(default)]
+    pub surface: Option<Surface>,
 }
 
 /// What a lock file says of a tool's statement.
@@ -54,14 +62,21 @@ pub struct ToolStatement {
 }
 
 impl Lock {
-    /// A file with what databases have described, by the tool's name.
+    /// A file with what databases have described, by the tool's name, and the surface of the file
+    /// before it.
     #[must_use]
-    pub fn of(statements: &[ToolStatement], mut described: BTreeMap<String, Vec<Column>>) -> Self {
+    pub fn of(statements: &[ToolStatement], mut described: BTreeMap<String, Vec<Column>>, surface: Option<Surface>) -> Self {
         let locked = |statement: &ToolStatement| {
             let columns = described.remove(&statement.tool)?;
             Some((statement.tool.clone(), LockedStatement { statement: statement.digest.clone(), columns }))
         };
-        Self { version: VERSION, tools: statements.iter().filter_map(locked).collect() }
+        Self { version: version(surface.as_ref()), tools: statements.iter().filter_map(locked).collect(), surface }
+    }
+
+    /// The file with another surface; what it says of statements stays.
+    #[must_use]
+    pub fn accepting(before: Option<Self>, surface: Surface) -> Self {
+        Self { version: VERSION, tools: before.map(|lock| lock.tools).unwrap_or_default(), surface: Some(surface) }
     }
 
     /// Reads a file.
@@ -69,17 +84,23 @@ impl Lock {
     /// # Errors
     /// What is wrong, its line and its column, as a clause.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let lock: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        match lock.version {
-            VERSION => Ok(lock),
-            other => Err(format!("its version is {other}, and this is Millrace for version {VERSION}")),
+        /// What every version has.
+        #[derive(Deserialize)]
+        struct Versioned {
+            version: u32,
+        }
+        let said: Versioned = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        match said.version {
+            VERSION | EARLIER_VERSION => serde_json::from_str(text).map_err(|error| error.to_string()),
+            other => Err(format!("its version is {other}, and this is Millrace for versions {EARLIER_VERSION} and {VERSION}")),
         }
     }
 
-    /// The text of the file: one line for each column, in the order of the tools' names.
+    /// The text of the file: one line for each column, in the order of the tools' names, and then
+    /// one for each fact of the surface.
     #[must_use]
     pub fn text(&self) -> String {
-        let mut text = format!("{{\n  \"version\": {VERSION},\n  \"tools\": {{");
+        let mut text = format!("{{\n  \"version\": {},\n  \"tools\": {{", self.version);
         for (place, (tool, LockedStatement { statement, columns })) in self.tools.iter().enumerate() {
             let comma = if place == 0 { "" } else { "," };
             text.push_str(&format!("{comma}\n    {}: {{\n      \"statement\": {},\n      \"columns\": [", json!(tool), json!(statement)));
@@ -89,7 +110,13 @@ impl Lock {
             }
             text.push_str(if columns.is_empty() { "]\n    }" } else { "\n      ]\n    }" });
         }
-        text.push_str(if self.tools.is_empty() { "}\n}\n" } else { "\n  }\n}\n" });
+        text.push_str(if self.tools.is_empty() { "}" } else { "\n  }" });
+        if let Some(surface) = &self.surface {
+            // All of it is maps with names, and values of JSON.
+            let surface = serde_json::to_string_pretty(surface).unwrap_or_default();
+            text.push_str(&format!(",\n  \"surface\": {}", surface.replace('\n', "\n  ")));
+        }
+        text.push_str("\n}\n");
         text
     }
 
@@ -123,6 +150,10 @@ impl Lock {
         }
         found
     }
+}
+
+const fn version(surface: Option<&Surface>) -> u32 {
+    if surface.is_some() { VERSION } else { EARLIER_VERSION }
 }
 
 /// What is different about the columns of a result.

@@ -128,6 +128,7 @@ impl Prompts<'_> {
             return;
         }
         self.places.insert(name.to_owned(), document.source.place(range.start));
+        compiler.feature_files.insert(name.to_owned(), document.source.path.clone());
         let arguments = argument::read(compiler, document, node.at("arguments"), self.tools);
         let names: Vec<String> = arguments.iter().map(|declared| declared.argument.name.clone()).collect();
         let optional = arguments.iter().filter(|declared| !declared.argument.required).map(|declared| declared.argument.name.clone());

@@ -171,6 +171,7 @@ impl ResourceReader<'_> {
             let help = format!("The other one is {other}.");
             compiler.error(document, uri_node.range.clone(), format!("there are two resources at `{uri}`"), help);
         }
+        compiler.feature_files.insert(uri.to_owned(), document.source.path.clone());
         if let Some(skill) = skill_of(compiler, self.root, uri) {
             let help = format!("Put the file into `{}/{skill}`, or use another URI.", self.root.skills_folder);
             compiler.error(document, uri_node.range.clone(), format!("`{uri}` is in the skill `{skill}`"), help);

@@ -425,7 +425,7 @@ fn the_schema_of_columns() {
     let column = |name: &str, kind| Column { name: name.into(), type_name: String::new(), kind };
     let columns = [("id", ColumnKind::BigInteger), ("l", ColumnKind::List), ("x", ColumnKind::Any), ("count(*)", ColumnKind::Integer)];
     let columns = columns.map(|(name, kind)| column(name, kind)).to_vec();
-    let lock = Lock::of(&[statement], [("t".to_owned(), columns)].into()).text();
+    let lock = Lock::of(&[statement], [("t".to_owned(), columns)].into(), None).text();
     let report = build(&[&files[..], &[(LOCK_FILE, lock.as_str())]].concat());
     assert_eq!(
         told(&report),

@@ -23,5 +23,6 @@ mod skills;
 mod stable;
 mod statement;
 mod support;
+mod surface;
 mod tenant;
 mod types;

@@ -434,7 +434,7 @@ fn a_lock_file_that_does_not_fit_is_told() {
     assert_eq!(request(&host, "tools/list", &json!({}))["tools"][0]["outputSchema"], Value::Null);
     for (text, problem) in [
         ("{", "`millrace.lock` cannot be read: EOF while parsing an object at line 1 column 1"),
-        ("{\"version\": 2, \"tools\": {}}", "`millrace.lock` cannot be read: its version is 2, and this is Millrace for version 1"),
+        ("{\"version\": 3, \"tools\": {}}", "`millrace.lock` cannot be read: its version is 3, and this is Millrace for versions 1 and 2"),
         ("{\"version\": 1, \"tools\": {\"one\": {}}}", "`millrace.lock` cannot be read: missing field `statement`"),
         ("{\"version\": 1, \"tools\": {}, \"more\": 1}", "`millrace.lock` cannot be read: unknown field `more`"),
         ("\u{0}", "`millrace.lock` cannot be read: expected value"),

@@ -56,6 +56,7 @@ mod sqlite_text;
 mod state;
 mod stdio;
 mod streams;
+mod surfaces;
 mod telemetry;
 mod tenant_rule;
 mod tenants;

@@ -28,6 +28,9 @@ pub(crate) enum Command {
     Import(Import),
     /// Find every mistake of an app
     Check(Check),
+    /// Compare two states of an app, and say what breaks its callers: exit code 0 if nothing does,
+    /// 1 if something does, 2 if they cannot be compared
+    Diff(Diff),
     /// Serve an app on this machine, and again after every change
     Dev(Dev),
     /// Call one tool through the real pipeline
@@ -170,6 +173,16 @@ pub(crate) struct Check {
     /// Write what the statements return, as their databases describe it, to millrace.lock
     #[arg(long, requires = "connect")]
     pub(crate) lock: bool,
+    /// Take what callers rely on as it is now, and write it to millrace.lock; from then on, what
+    /// breaks callers is a mistake
+    #[arg(long, conflicts_with = "target")]
+    pub(crate) accept: bool,
+    /// Compare what callers rely on with what this server offers, such as
+    /// `https://notes.example.com/mcp`, by its lists; what breaks its callers is a mistake
+    #[arg(long, value_name = "URL")]
+    pub(crate) against: Option<String>,
+    #[command(flatten)]
+    pub(crate) access: ServerAccess,
     /// The OpenAPI specification of an adapter's API, a file or a URL: what the tools use must
     /// still be in it, and no narrower. The adapter's name may be left out where the app has one
     /// API; may be repeated
@@ -194,6 +207,19 @@ pub(crate) struct Check {
     /// Print every metric, and what each of its labels can be
     #[arg(long)]
     pub(crate) metrics: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Diff {
+    /// What callers have now: an app's folder, a bundle, or a millrace.lock
+    #[arg(value_name = "BEFORE")]
+    pub(crate) before: PathBuf,
+    /// What they will have, likewise
+    #[arg(value_name = "AFTER")]
+    pub(crate) after: PathBuf,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -565,13 +591,8 @@ pub(crate) struct Health {
 pub(crate) struct Doctor {
     /// The URL of the server's endpoint, such as `https://notes.example.com/mcp`
     pub(crate) url: String,
-    /// The token to send as `Authorization: Bearer`: itself, env:NAME for a variable, or @FILE
-    #[arg(long, env = "MILLRACE_TOKEN", value_name = "TOKEN", hide_env_values = true)]
-    pub(crate) token: Option<String>,
-    /// A header field with a key, such as "X-API-Key: env:NOTES_KEY"; the value as for `--token`;
-    /// may be repeated
-    #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
-    pub(crate) headers: Vec<String>,
+    #[command(flatten)]
+    pub(crate) access: ServerAccess,
     /// The tool to call, and its inputs as JSON. Without it, a tool that says that it reads only
     /// and needs no input
     #[arg(long, num_args = 2, value_names = ["TOOL", "JSON"])]
@@ -582,12 +603,24 @@ pub(crate) struct Doctor {
     /// The origin of a web page of yours that must be able to call the server
     #[arg(long, value_name = "URL")]
     pub(crate) origin: Option<String>,
-    /// How long to wait for each answer, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=300))]
-    pub(crate) timeout: u64,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// How a server is asked.
+#[derive(Args)]
+pub(crate) struct ServerAccess {
+    /// The token to send as `Authorization: Bearer`: itself, env:NAME for a variable, or @FILE
+    #[arg(long, env = "MILLRACE_TOKEN", value_name = "TOKEN", hide_env_values = true)]
+    pub(crate) token: Option<String>,
+    /// A header field with a key, such as "X-API-Key: env:NOTES_KEY"; the value as for `--token`;
+    /// may be repeated
+    #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
+    pub(crate) headers: Vec<String>,
+    /// How long to wait for each answer, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=300))]
+    pub(crate) timeout: u64,
 }
 
 #[derive(Args)]

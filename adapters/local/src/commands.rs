@@ -15,6 +15,7 @@ mod caller;
 mod check;
 mod connect;
 mod dev;
+mod diff;
 mod doctor;
 mod explain;
 mod grants;
@@ -25,6 +26,7 @@ mod new;
 mod run;
 mod schema;
 mod serve;
+mod surface;
 mod test;
 mod types;
 
@@ -58,6 +60,7 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
         Command::New(arguments) => new::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Diff(arguments) => diff::run(&arguments),
         Command::Dev(arguments) => dev::run(arguments, log),
         Command::Call(arguments) => call::run(arguments),
         Command::Test(arguments) => test::run(&arguments),

@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 use millrace_bundler::{
-    AnswerSize, Diagnostic, LOCK_FILE, ListSize, Lock, Report, ScriptSize, Severity, Sizes, ToolStatement, sign_in_summary,
-    statement::Dialect, tokens,
+    AnswerSize, Diagnostic, LOCK_FILE, ListSize, Lock, Report, ScriptSize, Severity, Sizes, Surface, SurfacePlaces, ToolStatement, changes,
+    sign_in_summary, statement::Dialect, tokens,
 };
 use millrace_catalogue::{HTTP, find};
 use millrace_core::{
@@ -21,7 +21,8 @@ use crate::{
     cli::{Check, Target},
     commands::{
         build::{self, worker::wrangler::Selection},
-        metrics,
+        doctor, metrics,
+        surface::{self, PlacedChange},
     },
     output::{CommandError, CommandResult, note, print, print_json},
 };
@@ -69,6 +70,9 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
     if arguments.env.is_some() && arguments.target != Some(Target::Worker) {
         return Err(CommandError::Usage("`--env` belongs to the target `worker`".to_owned()));
     }
+    if !arguments.access.headers.is_empty() && arguments.against.is_none() {
+        return Err(CommandError::Usage("`--header` belongs to `--against`".to_owned()));
+    }
     let mut report = match arguments.target {
         Some(Target::Worker) => build::worker::compile(&arguments.app, &Selection::of(arguments.env.as_deref()), false, &arguments.clients),
         Some(Target::Lambda) => build::lambda::compile(&arguments.app, &arguments.clients),
@@ -104,9 +108,16 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
         Some(app) if !has_errors => spec_differences(app, &report, arguments)?,
         _ => Vec::new(),
     };
-    good &= differences.is_empty() && of_specs.is_empty();
+    let changed = if arguments.accept { Vec::new() } else { surface_changes(arguments, &report) };
+    good &= differences.is_empty() && of_specs.is_empty() && !surface::breaks(&changed);
+    let deployed = match &report.app {
+        Some(app) if !has_errors => deployed_changes(app, &report, arguments)?,
+        _ => Vec::new(),
+    };
+    good &= !surface::breaks(&deployed);
+    let accepted = if arguments.accept && good { accept(arguments, &report)? } else { None };
     let sign_in = report.app.as_ref().filter(|_| !has_errors).and_then(sign_in_summary);
-    let outcome = Outcome { arguments, report: &report, answers, differences, of_specs, locked, sign_in };
+    let outcome = Outcome { arguments, report: &report, answers, differences, of_specs, changed, deployed, locked, accepted, sign_in };
     if arguments.json {
         print_json(&outcome.json(good))?;
     } else {
@@ -138,8 +149,14 @@ struct Outcome<'a> {
     differences: Vec<(String, String)>,
     /// What a tool uses of an API otherwise than its specification says: the file, and a clause.
     of_specs: Vec<(String, String)>,
+    /// What callers rely on otherwise than the lock file says.
+    changed: Vec<PlacedChange>,
+    /// What callers rely on otherwise than the server of `--against` offers.
+    deployed: Vec<PlacedChange>,
     /// The number of tools in the lock file, where it was written.
     locked: Option<usize>,
+    /// What callers rely on, in short, where it was accepted.
+    accepted: Option<String>,
     sign_in: Option<String>,
 }
 
@@ -151,6 +168,8 @@ impl Outcome<'_> {
             "diagnostics": app::diagnostics_json(&self.report.diagnostics),
             "tenants": tenants.iter().map(|(place, problem)| json!({ "place": place, "error": problem })).collect::<Vec<_>>(),
             "lock": self.differences.iter().map(|(place, problem)| json!({ "place": place, "error": problem })).collect::<Vec<_>>(),
+            "changes": surface::json(&self.changed),
+            "against": surface::json(&self.deployed),
             "specs": self.of_specs.iter().map(|(place, problem)| json!({ "place": place, "error": problem })).collect::<Vec<_>>(),
             "connections": connections.iter().map(connection).collect::<Vec<_>>(),
             "sign_in": self.sign_in,
@@ -204,6 +223,17 @@ impl Outcome<'_> {
         if !self.differences.is_empty() {
             note(format_args!("If that is as it should be, write `{LOCK_FILE}` anew: `millrace check --connect --lock`."));
         }
+        surface::tell(&self.changed);
+        if !self.changed.is_empty() {
+            let remedy = if surface::breaks(&self.changed) { "Keep what callers rely on; or, if" } else { "If" };
+            note(format_args!("{remedy} the change is as it should be, write `{LOCK_FILE}` anew: `millrace check --accept`."));
+        }
+        surface::tell(&self.deployed);
+        match &self.accepted {
+            Some(surface) => print(format_args!("`{LOCK_FILE}` has what callers rely on: {surface}"))?,
+            None if arguments.accept => note(format_args!("`{LOCK_FILE}` was not written, because of what is said above.")),
+            None => {}
+        }
         if let Some(count_of_tools) = self.locked {
             print(format_args!("`{LOCK_FILE}` has what the statements of {} return", count(count_of_tools, "tool")))?;
         } else if arguments.lock {
@@ -231,6 +261,12 @@ impl Outcome<'_> {
         }
         if !self.differences.is_empty() {
             said.push_str(&format!(", {} from `{LOCK_FILE}`", count(self.differences.len(), "difference")));
+        }
+        if !self.changed.is_empty() {
+            said.push_str(&format!("; since `{LOCK_FILE}` was written, {}", surface::summary(&self.changed)));
+        }
+        if let Some(url) = &self.arguments.against {
+            said.push_str(&format!("; from what {url} offers, {}", surface::summary(&self.deployed)));
         }
         if !self.of_specs.is_empty() {
             said.push_str(&format!(", {} from a specification", count(self.of_specs.len(), "difference")));
@@ -261,14 +297,52 @@ fn spec_differences(app: &App, report: &Report, arguments: &Check) -> CommandRes
     Ok(found)
 }
 
+/// What callers rely on otherwise than the lock file says. It is of this machine: of another host,
+/// an app may have other adapters.
+fn surface_changes(arguments: &Check, report: &Report) -> Vec<PlacedChange> {
+    let accepted = report.lock.as_ref().and_then(|lock| lock.surface.as_ref());
+    let (Some(app), Some(accepted), None) = (&report.app, accepted, arguments.target) else { return Vec::new() };
+    let mut places = SurfacePlaces::new(&arguments.app, report);
+    let placed = |change| PlacedChange { place: Some(places.of(&change)), change };
+    changes(accepted, &Surface::of(app)).into_iter().map(placed).collect()
+}
+
+/// What callers rely on otherwise than the server of `--against` offers.
+fn deployed_changes(app: &App, report: &Report, arguments: &Check) -> CommandResult<Vec<PlacedChange>> {
+    let Some(url) = &arguments.against else { return Ok(Vec::new()) };
+    let lists = doctor::server_lists(url, &arguments.access)?;
+    let before = Surface::of_lists(&lists.tools, &lists.prompts, &lists.resources);
+    let mut places = SurfacePlaces::new(&arguments.app, report);
+    let placed = |change| PlacedChange { place: Some(places.of(&change)), change };
+    Ok(changes(&before, &Surface::listed(app)).into_iter().map(placed).collect())
+}
+
+/// Writes what callers rely on, where that is not what the file says; in short.
+fn accept(arguments: &Check, report: &Report) -> CommandResult<Option<String>> {
+    let Some(app) = &report.app else { return Ok(None) };
+    let surface = Surface::of(app);
+    let summary = surface.summary();
+    // What `--lock` has written just now counts.
+    let path = arguments.app.join(LOCK_FILE);
+    let before = if arguments.lock { fs::read_to_string(&path).ok().and_then(|text| Lock::parse(&text).ok()) } else { report.lock.clone() };
+    let lock = Lock::accepting(before.clone(), surface);
+    write(&path, before.as_ref(), &lock)?;
+    Ok(Some(summary))
+}
+
+fn write(path: &Path, before: Option<&Lock>, lock: &Lock) -> CommandResult {
+    if before == Some(lock) {
+        return Ok(());
+    }
+    fs::write(path, lock.text()).map_err(|error| CommandError::Wrong(format!("`{}` cannot be written: {error}", path.display())))
+}
+
 /// Writes what the statements return, where that is not what the file says; the number of tools in
 /// it.
 fn write_lock(arguments: &Check, report: &Report, described: BTreeMap<String, Vec<Column>>) -> CommandResult<usize> {
-    let lock = Lock::of(&report.statements, described);
-    let path = arguments.app.join(LOCK_FILE);
-    if report.lock.as_ref() != Some(&lock) {
-        fs::write(&path, lock.text()).map_err(|error| CommandError::Wrong(format!("`{}` cannot be written: {error}", path.display())))?;
-    }
+    let accepted = report.lock.as_ref().and_then(|lock| lock.surface.clone());
+    let lock = Lock::of(&report.statements, described, accepted);
+    write(&arguments.app.join(LOCK_FILE), report.lock.as_ref(), &lock)?;
     Ok(lock.tools.len())
 }
 

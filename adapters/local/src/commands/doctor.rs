@@ -17,7 +17,7 @@ use millrace_native::{
 use serde_json::Map;
 
 use crate::{
-    cli::Doctor,
+    cli::{Doctor, ServerAccess},
     output::{CommandError, CommandResult},
 };
 
@@ -41,9 +41,9 @@ const LONGEST_SECRET: u64 = 64 << 10;
 pub(super) fn run(arguments: Doctor) -> CommandResult {
     let url = endpoint(&arguments.url)?;
     let origin = arguments.origin.as_deref().map(web_origin).transpose()?;
-    let credentials = credentials(&arguments)?;
+    let credentials = credentials(&arguments.access)?;
     let wanted = wanted(&arguments)?;
-    let limit = Duration::from_secs(arguments.timeout);
+    let limit = Duration::from_secs(arguments.access.timeout);
     let look = move || async move {
         let probe = Probe::new().map_err(CommandError::unable)?;
         Ok::<_, CommandError>(look(Wire::new(probe, url, credentials, limit), wanted, origin.as_deref()).await)
@@ -59,6 +59,55 @@ pub(super) fn run(arguments: Doctor) -> CommandResult {
         (true, true) => Ok(()),
         (true, false) => Err(CommandError::Told),
     }
+}
+
+/// The entries of the lists of a server, for whoever compares them with an app's.
+///
+/// # Errors
+/// The URL or the credentials are wrong; nobody answers, or the lists cannot be read as a whole.
+pub(super) fn server_lists(url: &str, access: &ServerAccess) -> CommandResult<ServerLists> {
+    let url = endpoint(url)?;
+    let credentials = credentials(access)?;
+    let limit = Duration::from_secs(access.timeout);
+    let ask = move || async move {
+        let probe = Probe::new().map_err(CommandError::unable)?;
+        Ok::<_, CommandError>(ask_for_lists(Wire::new(probe, url, credentials, limit)).await)
+    };
+    isolate::run(ask).map_err(CommandError::unable)??.map_err(CommandError::unable)
+}
+
+/// The entries of the lists of a server.
+pub(super) struct ServerLists {
+    pub(super) tools: Vec<Map<String, Json>>,
+    pub(super) prompts: Vec<Map<String, Json>>,
+    /// Of both lists of resources.
+    pub(super) resources: Vec<Map<String, Json>>,
+}
+
+/// What keeps a list from being known as a whole.
+const INCOMPLETE: [&str; 7] =
+    ["list-failed", "list-entry", "duplicate-names", "pagination-endless", "scopes-missing", "rate-limited", "time-out"];
+
+async fn ask_for_lists(mut wire: Wire) -> Result<ServerLists, String> {
+    let seen = handshake::look(&mut wire).await.unwrap_or_default();
+    let Some(era) = seen.era() else { return Err(unreadable(wire, "the server cannot be asked")) };
+    let lists = lists::look(&mut wire, &era, &seen).await;
+    let is_whole = lists.refused.is_none() && !wire.is_unfinished() && !INCOMPLETE.iter().any(|id| wire.findings.has(id));
+    if wire.session.is_some() {
+        // As a client that leaves.
+        drop(wire.ask_endpoint("DELETE", wire::Auth::Given, &[("mcp-protocol-version", wire::LEGACY)]).await);
+    }
+    match is_whole {
+        true => Ok(ServerLists { tools: lists.tools, prompts: lists.prompts, resources: lists.resources }),
+        false => Err(unreadable(wire, "the lists of the server cannot be read as a whole")),
+    }
+}
+
+/// Why a server cannot be compared, and who says more.
+fn unreadable(wire: Wire, what: &str) -> String {
+    let url = wire.endpoint.to_string();
+    let reason = wire.findings.sorted().into_iter().next().map_or_else(String::new, |finding| format!(": {}", finding.what));
+    format!("{what}{reason}; `millrace doctor {url}` says more")
 }
 
 async fn look(mut wire: Wire, wanted: Wanted, origin: Option<&str>) -> Report {
@@ -157,7 +206,7 @@ fn web_origin(text: &str) -> CommandResult<String> {
 }
 
 /// The fields that identify the user.
-fn credentials(arguments: &Doctor) -> CommandResult<Vec<(String, String)>> {
+fn credentials(arguments: &ServerAccess) -> CommandResult<Vec<(String, String)>> {
     let mut fields = Vec::new();
     if let Some(token) = arguments.token.as_deref().filter(|token| !token.is_empty()) {
         let token = secret(token)?;

@@ -48,6 +48,9 @@ pub(super) struct Lists {
     pub(super) facts: Vec<ListFacts>,
     /// The descriptors of the tools.
     pub(super) tools: Vec<Map<String, Json>>,
+    /// The entries of the prompts, and of both lists of resources.
+    pub(super) prompts: Vec<Map<String, Json>>,
+    pub(super) resources: Vec<Map<String, Json>>,
     /// The first 401.
     pub(super) refused: Option<Reply>,
 }
@@ -62,7 +65,11 @@ pub(super) async fn look(wire: &mut Wire, era: &Era, seen: &Handshakes) -> Lists
         }
         offers_any = true;
         let entries = read(wire, era, &kind, &mut lists).await;
-        if kind.member == "tools" {
+        if kind.member == "prompts" {
+            lists.prompts = entries;
+        } else if kind.member != "tools" {
+            lists.resources.extend(entries);
+        } else {
             lists.tools = entries;
             let named = lists.tools.iter().filter_map(|descriptor| Some(Tool { name: descriptor.get("name")?.as_str()?, descriptor }));
             let named: Vec<Tool<'_>> = named.collect();

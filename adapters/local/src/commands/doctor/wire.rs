@@ -192,6 +192,11 @@ impl Wire {
         }
     }
 
+    /// Whether the limits were not enough.
+    pub(super) fn is_unfinished(&self) -> bool {
+        self.findings.has(UNFINISHED)
+    }
+
     pub(super) fn has_credentials(&self) -> bool {
         !self.credentials.is_empty()
     }
