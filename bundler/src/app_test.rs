@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json};
 use crate::{
     compiler::Compiler,
     field::{Field, Record, Shape},
-    names::{all_of, is_header_token, is_variable, meant},
+    names::{is_header_token, is_variable, meant},
     tree::{is_config, is_test, parent, stem},
     yaml::{Data, Document, Node},
 };
@@ -20,10 +20,14 @@ use crate::{
 mod answer;
 mod database;
 mod expected;
+mod tested;
 
 pub use answer::HttpAnswer;
 pub use database::{TestDatabase, TestTable};
 pub use expected::{Expectation, ExpectedError, ExpectedRows, TextPattern};
+pub use tested::TestSubject;
+
+use tested::TestedApp;
 
 const DATABASES: Shape = Shape::Map(&Shape::Record(&database::GIVEN));
 const ANSWERS: Shape = Shape::List(&Shape::Record(&answer::ANSWER));
@@ -146,17 +150,6 @@ pub struct AppTest {
     pub snapshot: Option<String>,
 }
 
-/// What a test calls.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TestSubject {
-    /// A tool, by its name.
-    Tool(String),
-    /// A prompt, by its name.
-    Prompt(String),
-    /// A resource, by a URI.
-    Resource(String),
-}
-
 /// Who makes the call of a test.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TestCaller {
@@ -173,14 +166,6 @@ pub enum TestAnswers {
     All(&'static str),
     /// By the keys of the requests.
     Each(Map<String, Json>),
-}
-
-/// The app that tests are of.
-#[derive(Clone, Copy)]
-struct TestedApp<'a> {
-    app: &'a App,
-    /// Whether all of it could be read: what is not there may be broken otherwise.
-    is_whole: bool,
 }
 
 /// Reads every test below some folders. `app` is as far as it could be read.
@@ -367,14 +352,4 @@ impl<'a> TestReader<'a> {
 /// A map as JSON.
 fn object(node: &Node) -> Map<String, Json> {
     node.entries().iter().map(|entry| (entry.key.clone(), entry.value.json())).collect()
-}
-
-/// The one of some keys that is there. More than one is an error.
-fn only<'n>(compiler: &mut Compiler<'_>, document: &Document, node: &'n Node, keys: &[&str]) -> Option<&'n crate::yaml::Entry> {
-    let mut found = node.entries().iter().filter(|entry| keys.contains(&entry.key.as_str()));
-    let first = found.next();
-    if let Some(other) = found.next() {
-        compiler.error(document, other.key_range.clone(), format!("{} exclude each other", all_of(keys)), "Keep one of them.");
-    }
-    first
 }

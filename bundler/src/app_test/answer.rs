@@ -2,7 +2,7 @@
 
 use millrace_core::url::scheme_and_rest;
 
-use super::only;
+use super::tested::only;
 use crate::{
     compiler::Compiler,
     field::{Field, Record, Shape},

@@ -3,7 +3,7 @@
 use millrace_catalogue::SQLITE;
 use millrace_core::value::Value;
 
-use super::TestedApp;
+use super::tested::TestedApp;
 use crate::{
     compiler::Compiler,
     field::{Field, Record, Shape},

@@ -3,7 +3,7 @@
 use millrace_catalogue::SQLITE;
 use serde_json::Value as Json;
 
-use super::{TestSubject, TestedApp, only};
+use super::tested::{TestSubject, TestedApp, only};
 use crate::{
     compiler::Compiler,
     field::{Field, Record, Shape},
