@@ -1,6 +1,6 @@
 //! One run of the bundler: what the readers share.
 
-use std::{collections::BTreeMap, num::NonZero, ops::Range, path::PathBuf, thread};
+use std::{collections::BTreeMap, ops::Range, path::PathBuf, sync::mpsc::sync_channel, thread};
 
 use millrace_core::{app::EnvTemplate, ports::ScriptLoader};
 
@@ -17,8 +17,8 @@ use crate::{
     yaml::{Document, Node},
 };
 
-/// Fewer files are not worth another thread.
-const LEAST_SHARE: usize = 32;
+/// How many files are read ahead of what is made of them.
+const READ_AHEAD: usize = 256;
 
 /// What the readers share.
 pub(crate) struct Compiler<'a> {
@@ -122,26 +122,40 @@ impl<'a> Compiler<'a> {
         Some(document)
     }
 
-    /// The same of many files, on all processors; in their order.
-    pub(crate) fn documents(&mut self, paths: &[&str], record: &'static Record) -> Vec<Option<Document>> {
-        let (tree, mode) = (&self.tree, CheckMode::strict(self.imported));
-        let read_one = |path: &&str| {
-            let mut findings = Findings::default();
-            let document = text_file(tree.read_unseen(path, MAX_YAML), path, &mut findings).and_then(|source| {
-                let mut document = parsed(source, &mut findings)?;
-                check(&mut document, record, mode, &mut findings);
-                Some(document)
-            });
-            (document, findings)
-        };
-        let results = in_parallel(paths, read_one);
-        self.tree.saw(paths.iter().map(PathBuf::from));
-        let mut documents = Vec::with_capacity(paths.len());
-        for (document, findings) in results {
-            self.findings.append(findings);
-            documents.push(document);
-        }
-        documents
+    /// Reads many such files and hands each to `take`, in their order; a thread of its own reads
+    /// ahead.
+    pub(crate) fn documents<T>(
+        &mut self,
+        files: &[T],
+        path: impl Fn(&T) -> &str + Copy + Send,
+        record: &'static Record,
+        mut take: impl FnMut(&mut Self, &T, Option<Document>),
+    ) where
+        T: Sync,
+    {
+        let (files_of_app, mode) = (self.tree.files(), CheckMode::strict(self.imported));
+        thread::scope(|scope| {
+            let (sender, read) = sync_channel(READ_AHEAD);
+            let reading = move || {
+                for file in files {
+                    let mut findings = Findings::default();
+                    let source = text_file(files_of_app.read(path(file), MAX_YAML), path(file), &mut findings);
+                    let mut document = source.and_then(|source| parsed(source, &mut findings));
+                    if let Some(document) = &mut document {
+                        check(document, record, mode, &mut findings);
+                    }
+                    if sender.send((document, findings)).is_err() {
+                        return;
+                    }
+                }
+            };
+            scope.spawn(reading);
+            for (file, (document, findings)) in files.iter().zip(read) {
+                self.tree.saw([PathBuf::from(path(file))]);
+                self.findings.append(findings);
+                take(self, file, document);
+            }
+        });
     }
 
     /// Reads a YAML file.
@@ -197,23 +211,4 @@ fn text_file(read: Result<Vec<u8>, Unreadable>, path: &str, findings: &mut Findi
             None
         }
     }
-}
-
-/// Does the same with each element, on all processors where there are many; in their order.
-fn in_parallel<T: Sync, R: Send>(elements: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let processors = thread::available_parallelism().map_or(1, NonZero::get);
-    let share = elements.len().div_ceil(processors).max(LEAST_SHARE);
-    thread::scope(|scope| {
-        let work = &work;
-        let shares: Vec<_> =
-            elements.chunks(share).skip(1).map(|share| scope.spawn(move || share.iter().map(work).collect::<Vec<R>>())).collect();
-        let mut results: Vec<R> = elements.iter().take(share).map(work).collect();
-        for share in shares {
-            match share.join() {
-                Ok(more) => results.extend(more),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        results
-    })
 }

@@ -210,9 +210,6 @@ static TOOL_ERRORS: Record = Record {
     ],
 };
 
-/// How many files of tools are in memory at once.
-const READ_AT_ONCE: usize = 1024;
-
 /// Reads every tool.
 pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, adapters: &mut Adapters, presenters: &mut Presenters) -> Tools {
     compiler.lock = lock_entry::read(compiler);
@@ -226,9 +223,11 @@ pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, adapter
     let mut tools: Vec<Tool> = Vec::new();
     let mut sync = AllSettings::new();
     let configs = configs(compiler, &files);
-    for some in configs.chunks(READ_AT_ONCE) {
-        let paths: Vec<&str> = some.iter().map(|file| file.path.as_str()).collect();
-        for (file, document) in some.iter().zip(compiler.documents(&paths, &TOOL)) {
+    compiler.documents(
+        &configs,
+        |file| &file.path,
+        &TOOL,
+        |compiler, file, document| {
             let folder = parent(&file.path);
             let outer = folders.of(folder).cloned().unwrap_or_default();
             let names = names.get(folder).map(Vec::as_slice).unwrap_or_default();
@@ -236,8 +235,8 @@ pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, adapter
                 sync.insert(tool.name.clone(), settings);
                 tools.push(tool);
             }
-        }
-    }
+        },
+    );
     let AppParts { mut places, wanted, .. } = app;
     for action in wanted {
         if !places.contains_key(&action.name) {

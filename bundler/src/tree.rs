@@ -16,11 +16,17 @@ pub(crate) const MAX_EMBEDDED: u64 = 16 << 20;
 /// The deepest folder below the app's folder.
 const MAX_DEPTH: usize = 32;
 
+/// The files of the app's folder.
+#[derive(Clone, Debug)]
+pub(crate) struct Files {
+    folder: PathBuf,
+    real: PathBuf,
+}
+
 /// The app's folder.
 #[derive(Debug)]
 pub(crate) struct Tree {
-    folder: PathBuf,
-    real: PathBuf,
+    files: Files,
     seen: HashSet<OsString>,
 }
 
@@ -62,22 +68,45 @@ impl std::fmt::Display for Unreadable {
     }
 }
 
+impl Files {
+    /// The bytes of a file of at most `limit` bytes.
+    pub(crate) fn read(&self, path: &str, limit: u64) -> Result<Vec<u8>, Unreadable> {
+        let full = self.folder.join(path);
+        let refused = |error: std::io::Error| match error.kind() {
+            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => Unreadable::Missing,
+            kind => Unreadable::Refused(kind),
+        };
+        let real = fs::canonicalize(&full).map_err(refused)?;
+        if !real.starts_with(&self.real) {
+            return Err(Unreadable::Outside);
+        }
+        let metadata = fs::metadata(&real).map_err(refused)?;
+        if !metadata.is_file() {
+            return Err(Unreadable::NoFile);
+        }
+        if metadata.len() > limit {
+            return Err(Unreadable::TooLong(limit));
+        }
+        fs::read(&real).map_err(refused)
+    }
+}
+
 impl Tree {
     /// Takes a folder. `None` where there is none.
     pub(crate) fn open(folder: &Path) -> Option<Self> {
         let real = fs::canonicalize(folder).ok().filter(|real| real.is_dir())?;
-        Some(Self { folder: folder.to_owned(), real, seen: HashSet::new() })
+        Some(Self { files: Files { folder: folder.to_owned(), real }, seen: HashSet::new() })
     }
 
     /// The folder as it was given.
     pub(crate) fn folder(&self) -> &Path {
-        &self.folder
+        &self.files.folder
     }
 
     /// What is in a folder, sorted by name; nothing where there is no such folder. A link that
     /// leads out is left out, and so is a name that is not UTF-8.
     pub(crate) fn list(&mut self, folder: &str) -> Vec<Item> {
-        let path = self.folder.join(folder);
+        let path = self.files.folder.join(folder);
         let Ok(entries) = fs::read_dir(&path) else { return Vec::new() };
         self.seen.insert(path.into());
         let mut items: Vec<Item> = entries
@@ -118,38 +147,22 @@ impl Tree {
     /// The bytes of a file of at most `limit` bytes.
     pub(crate) fn read(&mut self, path: &str, limit: u64) -> Result<Vec<u8>, Unreadable> {
         self.saw([PathBuf::from(path)]);
-        self.read_unseen(path, limit)
+        self.files.read(path, limit)
     }
 
-    /// The same, for whoever notes that it was read.
-    pub(crate) fn read_unseen(&self, path: &str, limit: u64) -> Result<Vec<u8>, Unreadable> {
-        let full = self.folder.join(path);
-        let refused = |error: std::io::Error| match error.kind() {
-            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => Unreadable::Missing,
-            kind => Unreadable::Refused(kind),
-        };
-        let real = fs::canonicalize(&full).map_err(refused)?;
-        if !real.starts_with(&self.real) {
-            return Err(Unreadable::Outside);
-        }
-        let metadata = fs::metadata(&real).map_err(refused)?;
-        if !metadata.is_file() {
-            return Err(Unreadable::NoFile);
-        }
-        if metadata.len() > limit {
-            return Err(Unreadable::TooLong(limit));
-        }
-        fs::read(&real).map_err(refused)
+    /// The files, for whoever notes which were read.
+    pub(crate) fn files(&self) -> Files {
+        self.files.clone()
     }
 
     /// Whether there is such a file.
     pub(crate) fn has_file(&self, path: &str) -> bool {
-        self.folder.join(path).is_file()
+        self.files.folder.join(path).is_file()
     }
 
     /// Whether there is such a folder.
     pub(crate) fn has_folder(&self, path: &str) -> bool {
-        self.folder.join(path).is_dir()
+        self.files.folder.join(path).is_dir()
     }
 
     /// The path below the app's folder that `reference` means in the folder `base`; `None` where it
@@ -157,7 +170,7 @@ impl Tree {
     pub(crate) fn resolve(&self, base: &str, reference: &str) -> Option<String> {
         let reference = Path::new(reference);
         let path = if reference.is_absolute() {
-            let below = reference.strip_prefix(&self.folder).or_else(|_| reference.strip_prefix(&self.real)).ok()?;
+            let below = reference.strip_prefix(&self.files.folder).or_else(|_| reference.strip_prefix(&self.files.real)).ok()?;
             below.to_owned()
         } else {
             Path::new(base).join(reference)
@@ -178,13 +191,13 @@ impl Tree {
 
     /// Whether a file was read, or is one that someone else read.
     pub(crate) fn has_seen(&self, path: &str) -> bool {
-        self.seen.contains(self.folder.join(path).as_os_str())
+        self.seen.contains(self.files.folder.join(path).as_os_str())
     }
 
     /// Notes files that someone else read.
     pub(crate) fn saw(&mut self, files: impl IntoIterator<Item = PathBuf>) {
         for file in files {
-            self.seen.insert(self.folder.join(file).into());
+            self.seen.insert(self.files.folder.join(file).into());
         }
     }
 
