@@ -80,7 +80,7 @@ impl ChainKey {
     }
 
     /// The seal of a link of a chain, after the link with the seal `before`. That before the first
-    /// one is [`Seal::default`]. `seq` is the number of the link; `None` for an entry that stands
+    /// one is all zeros. `seq` is the number of the link; `None` for an entry that stands
     /// beside the chain, and has no link before it.
     #[must_use]
     pub fn seal(&self, before: &Seal, chain: &str, seq: Option<u64>, link: &Link<'_>) -> Seal {

@@ -5,12 +5,12 @@
 //! every host; the SDK keeps them, in queues that are bounded, and sends them on threads of its
 //! own. In the order of the data:
 //!
-//! - [`spans`]: a finished span to the SDK's queue;
-//! - [`meter`]: the SDK's instruments for the list of metrics;
-//! - [`log_lines`]: lines of the log, with the trace that they belong to;
-//! - [`emf`]: measurements as lines for CloudWatch;
-//! - [`snapshot`], [`scrape`]: what the instruments came to, for Prometheus;
-//! - [`transport`]: how exporters reach a collector, and what is logged where they do not.
+//! - `spans`: a finished span to the SDK's queue;
+//! - `meter`: the SDK's instruments for the list of metrics;
+//! - `log_lines`: lines of the log, with the trace that they belong to;
+//! - `emf`: measurements as lines for CloudWatch;
+//! - `snapshot`, `scrape`: what the instruments came to, for Prometheus;
+//! - `transport`: how exporters reach a collector, and what is logged where they do not.
 //!
 //! One process has one of these, whatever number of isolates, and [`shut_down`] before it ends.
 

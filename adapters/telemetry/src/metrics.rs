@@ -6,10 +6,8 @@
 //! (`millrace check --metrics` prints them): names of tools, adapters and scripts, codes, methods. A
 //! caller's value is never one.
 //!
-//! What the numbers become is a [`Meter`]'s: the SDK of OpenTelemetry on native hosts, [`Deltas`]
-//! in a Worker.
-//!
-//! [`Deltas`]: crate::deltas::Deltas
+//! What the numbers become is a [`Meter`]'s: the SDK of OpenTelemetry on native hosts, `deltas` in
+//! a Worker.
 
 use std::{
     cell::{Cell, OnceCell, RefCell},
