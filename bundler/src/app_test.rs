@@ -171,13 +171,17 @@ pub enum TestAnswers {
 /// Reads every test below some folders. `app` is as far as it could be read.
 pub(crate) fn read_all(compiler: &mut Compiler<'_>, folders: &[String], app: &App) -> Vec<AppTest> {
     let mut tests = Vec::new();
-    let app = TestedApp { app, is_whole: !compiler.findings.has_errors() };
     // Nobody runs them where the app is built for a host without the databases that they are for.
     if !compiler.options.connectors.iter().any(|name| name == SQLITE.name) {
         return tests;
     }
     let files = folders.iter().flat_map(|folder| compiler.tree.walk(folder)).filter(|file| is_test(&file.name));
     let files: BTreeSet<String> = files.map(|file| file.path).collect();
+    if files.is_empty() {
+        return tests;
+    }
+    let tools = compiler.tool_files.iter().map(|(tool, file)| (parent(file).to_owned(), tool.clone())).collect();
+    let app = TestedApp { app, is_whole: !compiler.findings.has_errors(), tools: &tools };
     for path in files {
         if let Some(document) = compiler.document(&path, &TEST_FILE) {
             read(compiler, app, &document, &mut tests);
@@ -223,7 +227,7 @@ fn subject(compiler: &mut Compiler<'_>, app: TestedApp<'_>, document: &Document)
         return None;
     }
     let name = entry.value.text()?;
-    let TestedApp { app, is_whole } = app;
+    let TestedApp { app, is_whole, .. } = app;
     let unknown = |known: Vec<&str>, what: &str| {
         (is_whole && !known.contains(&name))
             .then(|| (format!("the {what} `{name}` does not exist"), meant(name, &known, &format!("The {what}s are"))))
@@ -246,7 +250,7 @@ fn subject(compiler: &mut Compiler<'_>, app: TestedApp<'_>, document: &Document)
 fn beside(compiler: &mut Compiler<'_>, app: TestedApp<'_>, document: &Document) -> Option<TestSubject> {
     let path = document.source.path.clone();
     let folder = parent(&path);
-    if let Some((tool, _)) = compiler.tool_files.iter().find(|(_, file)| parent(file) == folder) {
+    if let Some(tool) = app.tools.get(folder) {
         return Some(TestSubject::Tool(tool.clone()));
     }
     // `NAME.test.yaml`

@@ -1,7 +1,7 @@
 //! The app's folder: lists and reads below it, and nowhere else.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     ffi::OsString,
     fs,
     path::{Component, Path, PathBuf},
@@ -28,6 +28,8 @@ pub(crate) struct Files {
 pub(crate) struct Tree {
     files: Files,
     seen: HashSet<OsString>,
+    /// What is below each folder that was walked.
+    walked: HashMap<String, Vec<Item>>,
 }
 
 /// Something in a folder.
@@ -95,7 +97,7 @@ impl Tree {
     /// Takes a folder. `None` where there is none.
     pub(crate) fn open(folder: &Path) -> Option<Self> {
         let real = fs::canonicalize(folder).ok().filter(|real| real.is_dir())?;
-        Some(Self { files: Files { folder: folder.to_owned(), real }, seen: HashSet::new() })
+        Some(Self { files: Files { folder: folder.to_owned(), real }, seen: HashSet::new(), walked: HashMap::new() })
     }
 
     /// The folder as it was given.
@@ -122,10 +124,14 @@ impl Tree {
     }
 
     /// Every file below a folder: sorted by path, files of a folder before its folders. Hidden
-    /// files, `node_modules` and folders behind links are left out.
+    /// files, `node_modules` and folders behind links are left out. A folder is walked once.
     pub(crate) fn walk(&mut self, folder: &str) -> Vec<Item> {
+        if let Some(files) = self.walked.get(folder) {
+            return files.clone();
+        }
         let mut files = Vec::new();
         self.walk_into(folder, 0, &mut files);
+        self.walked.insert(folder.to_owned(), files.clone());
         files
     }
 

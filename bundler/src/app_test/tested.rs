@@ -1,5 +1,7 @@
 //! What tests are of, and what their readers share.
 
+use std::collections::BTreeMap;
+
 use millrace_core::app::App;
 
 use crate::{
@@ -14,6 +16,8 @@ pub(super) struct TestedApp<'a> {
     pub(super) app: &'a App,
     /// Whether all of it could be read: what is not there may be broken otherwise.
     pub(super) is_whole: bool,
+    /// The tools by the folders of their files.
+    pub(super) tools: &'a BTreeMap<String, String>,
 }
 
 /// What a test calls.
