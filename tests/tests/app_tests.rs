@@ -163,9 +163,16 @@ tests:
     expect: { content: x }
 "#;
 
+/// The failure is as expected, and has no content.
+const WITHOUT_RESULT: &str = r#"resource: notes://nowhere
+tests:
+  - name: content of an error of the protocol
+    expect: { error: "-32602", content: { contains: nowhere } }
+"#;
+
 #[test]
 fn each_expectation_fails_when_it_should() {
-    let folder = notes(&[("app/tools/get/get.test.yaml", FAILING)]);
+    let folder = notes(&[("app/tools/get/get.test.yaml", FAILING), ("app/resources/nowhere.test.yaml", WITHOUT_RESULT)]);
     let (code, said) = tell(folder.path(), &[]);
     assert_eq!(code, Some(1), "{said}");
     let expected = root().join("tests/expected/app-tests-failing.txt");

@@ -33,10 +33,30 @@ pub(super) async fn judge(test: &AppTest, answer: &Answer, endpoint: Option<&End
             (expected, Ok(result)) => problems.extend(of_result(expected, result)),
             // A text that a model sees of a failure.
             (expected, Err(Failure { result: Some(result), .. })) if expects_failure => problems.extend(of_result(expected, result)),
+            (expected, Err(failure)) if expects_failure => {
+                let why = format!("the call fails without a result that could have it: {}", told(failure));
+                problems.push(Problem::new(place_of(expected), why));
+            }
+            // The failure has been told.
             (_, Err(_)) => {}
         }
     }
     problems
+}
+
+const fn place_of(expected: &Expectation) -> &str {
+    match expected {
+        Expectation::Text(place, _)
+        | Expectation::Contains(place, _)
+        | Expectation::Json(place, _)
+        | Expectation::Matches(place, _)
+        | Expectation::Structured(place, _)
+        | Expectation::StructuredEquals(place, _)
+        | Expectation::Result(place, _)
+        | Expectation::Error(place, _)
+        | Expectation::Notifications(place, _)
+        | Expectation::Rows(place, _) => place.as_str(),
+    }
 }
 
 fn told(failure: &Failure) -> String {
