@@ -155,7 +155,7 @@ fn where_nobody_listens_nothing_was_executed() {
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let database = Database::open(rds_data::settings(&format!("http://{nobody}"), URL, &[]));
     for access in [Access::Read, Access::Write] {
-        let error = database.run_with(&Query { access, deadline_ms: 500, ..query(WRITE) }).unwrap_err();
+        let error = database.run_with(&Query { access, deadline_ms: 2_000, ..query(WRITE) }).unwrap_err();
         assert!(error.kind == Unavailable && !error.message.contains("not known"), "{error:?}");
     }
 }

@@ -139,12 +139,12 @@ fn pages_are_read_up_to_the_limits_and_the_deadline() {
     let cut = open(&server).run_with(&Query { max_rows: 7, on_too_many: OnTooMany::Cut, ..read("SELECT v FROM t") }).unwrap();
     assert_eq!((cut.rows.len(), cut.truncated, server.received().len()), (7, true, 8));
     assert_eq!(outcome(endless, Query { max_bytes: 450, ..read("SELECT v FROM t") }), (TooLarge, 5));
-    let (kind, asked) = outcome(empty, Query { deadline_ms: 400, ..read("SELECT v FROM t") });
+    let (kind, asked) = outcome(empty, Query { deadline_ms: 1_500, ..read("SELECT v FROM t") });
     assert!(kind == TimedOut && asked > 2, "{kind:?} {asked}");
     assert_eq!(outcome(|_| json(200, r#"{"Items":[],"NextToken":"again"}"#), read("SELECT v FROM t")), (Protocol, 2));
     let stalled = |_| Reply::Stalled(GOOD.to_owned(), 30);
-    assert_eq!(outcome(stalled, Query { deadline_ms: 300, ..read("SELECT v FROM t") }), (TimedOut, 1));
-    assert_eq!(outcome(stalled, Query { deadline_ms: 300, ..query("DELETE FROM t WHERE v = 1") }), (TimedOut, 1));
+    assert_eq!(outcome(stalled, Query { deadline_ms: 1_000, ..read("SELECT v FROM t") }), (TimedOut, 1));
+    assert_eq!(outcome(stalled, Query { deadline_ms: 1_000, ..query("DELETE FROM t WHERE v = 1") }), (TimedOut, 1));
     // A body over all limits is not read to its end.
     fn huge(_: usize) -> Reply {
         json(200, &format!("{GOOD}{}", " ".repeat(26 << 20)))
@@ -165,7 +165,7 @@ fn a_server_that_dies_and_comes_back() {
     let put = |id: &str| database.run("INSERT INTO \"kept\" VALUE {'id': ?}", &[text(id)]);
     put("a").unwrap();
     server.process.kill();
-    let error = database.run_with(&Query { deadline_ms: 500, ..read("SELECT * FROM \"kept\"") }).unwrap_err();
+    let error = database.run_with(&Query { deadline_ms: 2_000, ..read("SELECT * FROM \"kept\"") }).unwrap_err();
     assert_eq!(error.kind, Unavailable);
     server.process.restart();
     assert_eq!(database.rows("SELECT * FROM \"kept\"").len(), 1);

@@ -45,7 +45,7 @@ fn a_connection_is_used_again_and_replaced_when_it_is_gone() {
     run(&database, &insert()).unwrap();
     assert_eq!(support::json(&database, &json!({"count": "c"})), r#"[{"count":1}]"#);
     server.process.kill();
-    let brief = Query { deadline_ms: 300, ..query("{\"find\": \"c\"}") };
+    let brief = Query { deadline_ms: 2_000, ..query("{\"find\": \"c\"}") };
     let error = database.run_with(&brief).unwrap_err();
     assert_eq!((error.kind, error.message.clone()), (Unavailable, "could not connect to the server".to_owned()));
     assert_eq!(database.ping().unwrap_err().kind, Unavailable);

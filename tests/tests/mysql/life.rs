@@ -186,7 +186,7 @@ fn a_server_that_does_not_answer_is_not_waited_for() {
     assert_eq!((error.kind, error.message.as_str()), (TimedOut, "the statement ran past its deadline"));
     // A new connection: the machine accepts it, the server does not.
     let fresh = Database::open(server.connection(&[("connect_timeout", "300ms")]));
-    let error = fresh.run_with(&Query { deadline_ms: 700, ..query("SELECT 1") }).unwrap_err();
+    let error = fresh.run_with(&Query { deadline_ms: 2_000, ..query("SELECT 1") }).unwrap_err();
     let expected = "MySQL did not accept the connection in time".to_owned();
     assert_eq!((error.kind, error.message.clone()), (Unavailable, expected));
     server.go_on();

@@ -63,7 +63,7 @@ fn errors_name_what_is_wrong_and_show_no_secret() {
     assert_eq!((error.kind, error.message.as_str()), (Credentials, "PlanetScale does not accept the user or the password"));
     assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
     let absent = Database::open(connection("planetscale", "http://me:hunter2@127.0.0.1:9", &[]));
-    let error = absent.run_with(&Query { deadline_ms: 300, ..query("SELECT 1") }).unwrap_err();
+    let error = absent.run_with(&Query { deadline_ms: 2_000, ..query("SELECT 1") }).unwrap_err();
     assert!(error.kind == Unavailable && !format!("{error:?}").contains("hunter2"), "{error:?}");
     let error = database.error("SELECT GET_LOCK('x', 1)");
     assert_eq!((error.kind, database.error("BEGIN").kind), (Denied, Denied), "{error:?}");

@@ -171,7 +171,7 @@ fn errors_name_what_is_wrong_and_show_no_secret() {
         }
     }
     let nobody = Database::open(connection("neon", &server.url("postgres"), &[("base_url", "http://127.0.0.1:9")]));
-    assert_eq!(nobody.run_with(&Query { deadline_ms: 300, ..query("SELECT 1") }).unwrap_err().kind, Unavailable);
+    assert_eq!(nobody.run_with(&Query { deadline_ms: 2_000, ..query("SELECT 1") }).unwrap_err().kind, Unavailable);
     let lost = Scripted::with(vec![Reply::Broken(GOOD.to_owned(), 10)]);
     let message = Database::open(settings(&lost)).error("DELETE FROM t").into_parts().message;
     assert!(message.ends_with("; it is not known whether the statement took effect"), "{message}");
@@ -280,7 +280,7 @@ fn a_server_that_dies_and_comes_back_gets_no_write_twice() {
     let database = neon::open(&server);
     database.run("CREATE TABLE t (v int)", &[]).unwrap();
     server.kill();
-    let gone = database.run_with(&Query { deadline_ms: 500, ..query("INSERT INTO t VALUES (1)") }).unwrap_err();
+    let gone = database.run_with(&Query { deadline_ms: 2_000, ..query("INSERT INTO t VALUES (1)") }).unwrap_err();
     assert_eq!((gone.kind, gone.message.as_str()), (Unavailable, "Neon could not connect to the database"));
     let back = std::thread::spawn(move || {
         server.restart();

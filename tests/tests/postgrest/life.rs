@@ -63,7 +63,7 @@ fn servers_that_are_killed_and_paused_end_a_call() {
     assert!([r#"[{"n":1}]"#, r#"[{"n":9}]"#].contains(&n().as_str()));
     // A killed server: what nobody took is sent again until the deadline.
     shop.postgrest.process.kill();
-    let error = database.run_with(&Query { deadline_ms: 300, ..query(r#"{"count": "counted"}"#) }).unwrap_err();
+    let error = database.run_with(&Query { deadline_ms: 2_000, ..query(r#"{"count": "counted"}"#) }).unwrap_err();
     assert_eq!(error.kind, Unavailable, "{error:?}");
     assert_eq!(database.ping().unwrap_err().kind, Unavailable);
     shop.postgrest.restart();
@@ -79,7 +79,7 @@ fn a_call_ends_at_its_deadline_wherever_it_waits() {
             let server = Scripted::with(vec![reply.clone()]);
             let database = Database::open(settings(&server));
             let started = Instant::now();
-            let error = database.run_with(&Query { access, deadline_ms: 300, ..query(request) }).unwrap_err();
+            let error = database.run_with(&Query { access, deadline_ms: 1_000, ..query(request) }).unwrap_err();
             assert_eq!(error.kind, TimedOut, "{reply:?}: {error:?}");
             assert!(started.elapsed() < Duration::from_secs(20) && server.received().len() == 1);
         }

@@ -42,7 +42,7 @@ fn a_connection_is_used_again_and_replaced_when_it_is_gone() {
     run(&database, "SET l w").unwrap();
     assert_eq!(json(&database, "MGET k l"), r#"[{"value":"v"},{"value":"w"}]"#);
     server.kill();
-    let brief = Query { deadline_ms: 300, ..query("GET k") };
+    let brief = Query { deadline_ms: 2_000, ..query("GET k") };
     let error = database.run_with(&brief).unwrap_err();
     assert_eq!((error.kind, error.message.clone()), (Unavailable, "could not connect to the server".to_owned()));
     server.restart();
