@@ -38,6 +38,7 @@ mod lock_entry;
 mod prepare;
 mod reader;
 mod rules;
+mod scan;
 mod schemas;
 mod tenant;
 mod too_many;
@@ -127,6 +128,7 @@ pub(crate) static TOOL: Record = Record {
         Field::new("mappers", Shape::Record(&MAPPERS), "Scripts that change what goes in and comes out."),
         Field::new("auth", Shape::Record(&AUTH), "Who may call."),
         Field::new("tenant", Shape::Record(&tenant::TOOL_TENANT), "Opts the tool out of what the `tenant` of its adapter demands."),
+        Field::new("scan", Shape::Record(&scan::SCAN), "Allows the tool's statements to read all rows of a large table."),
         Field::new("cache", Shape::Record(&CACHE), "The cache of a tool that only reads: one with such a statement, or a handler with `kind: query`."),
         Field::new(
             "idempotency",

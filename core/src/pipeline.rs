@@ -42,6 +42,7 @@ pub use call::{Call, Listener, Trace};
 pub(crate) use content::result::EMPTY;
 pub use content::result::{ContentBlock, InputRequired, ToolResult};
 pub use isolate::runtime::Pipeline;
+pub use operator::query_plan::{PlanQuestion, StatementPlan};
 pub use stage::Stage;
 
 use call::call_end::{CallEnd, CallFailure};
@@ -51,7 +52,7 @@ use call::secrets::CallSecrets;
 use call::told::told;
 use call::{gateway, names, observed};
 use isolate::database;
-use operator::{description, rehearsal};
+use operator::{description, query_plan, rehearsal};
 use stages::guard::Passed;
 use stages::middleware::Ended;
 use stages::signal::Signal;
@@ -173,6 +174,18 @@ impl Pipeline {
         let tool = self.app.tools.get(tool)?;
         self.deployment.refresh(None).await;
         Some(description::describe(self, tool).await?.map_err(|error| self.secrets.strike_error(error)))
+    }
+
+    /// How the databases of the tool with this index would run its statements, without running
+    /// them; for `millrace check --connect`.
+    pub async fn plans(&self, tool: usize, question: PlanQuestion) -> alloc::vec::Vec<StatementPlan> {
+        let Some(tool) = self.app.tools.get(tool) else { return alloc::vec::Vec::new() };
+        self.deployment.refresh(None).await;
+        let mut plans = query_plan::plans(self, tool, question).await;
+        for plan in &mut plans {
+            plan.rows = plan.rows.clone().map_err(|error| self.secrets.strike_error(error));
+        }
+        plans
     }
 
     /// Lets an adapter's database answer a question of the operator's, which reads; for

@@ -102,6 +102,9 @@ pub struct Facts {
     pub rights: Option<&'static Rights>,
     /// Asks for the tables and views that have a column.
     pub tables_with_column: &'static str,
+    /// How its databases tell how they would run a statement, where they do.
+    #[cfg(feature = "parser")]
+    pub plans: Option<&'static crate::plan::Plans>,
 
     // Transactions
     /// A function that tells the number of the row that was inserted last, whichever call did so.

@@ -23,6 +23,8 @@ pub mod mongodb;
 pub mod mysql;
 pub mod partiql;
 pub mod pieces;
+#[cfg(feature = "parser")]
+pub mod plan;
 pub mod postgres;
 pub mod postgrest;
 pub mod redis;

@@ -18,6 +18,9 @@ use crate::{
     words::Words,
 };
 
+#[cfg(feature = "parser")]
+mod plan;
+
 /// How MySQL cuts a text with the `sql_mode` of the sessions: <https://dev.mysql.com/doc/refman/8.4/en/language-structure.html>.
 #[derive(Clone, Copy, Debug)]
 pub enum MySql {}
@@ -84,6 +87,8 @@ pub const FACTS: Facts = Facts {
     explains_inserts: true,
     rights: Some(&RIGHTS),
     tables_with_column: "SELECT DISTINCT table_name FROM information_schema.columns WHERE column_name = ? AND table_schema = DATABASE() ORDER BY 1",
+    #[cfg(feature = "parser")]
+    plans: Some(&plan::PLANS),
     last_number: None,
     has_uniform_transactions: false,
     counts_by_wrapping: false,

@@ -72,6 +72,8 @@ pub const FACTS: Facts = Facts {
     rights: None,
     // No adapter on it has a tenant, and it has no list of columns.
     tables_with_column: "",
+    #[cfg(feature = "parser")]
+    plans: None,
     last_number: None,
     has_uniform_transactions: true,
     counts_by_wrapping: false,

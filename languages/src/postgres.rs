@@ -18,6 +18,9 @@ use crate::{
     words::{RESERVED, Words},
 };
 
+#[cfg(feature = "parser")]
+mod plan;
+
 /// How PostgreSQL cuts a text: <https://www.postgresql.org/docs/current/sql-syntax-lexical.html>.
 #[derive(Clone, Copy, Debug)]
 pub enum Postgres {}
@@ -35,6 +38,11 @@ impl Lexicon for Postgres {
 const LITERAL_TYPES: Words = Words::of(include_str!("postgres/literal_types.txt"));
 /// Words that are not a name in `GRANT`.
 const RESERVED_IN_GRANT: Words = Words::of(include_str!("postgres/reserved.txt"));
+
+/// What the names of statements begin with that are prepared for their plan, which no driver refuses.
+pub const PLANNED: &str = "millrace_plan_";
+/// What makes the server plan a prepared statement for any values, until the transaction ends.
+pub const FOR_ANY_VALUES: &str = "SELECT set_config('plan_cache_mode', 'force_generic_plan', true)";
 
 /// What is true of it.
 pub const FACTS: Facts = Facts {
@@ -82,6 +90,8 @@ pub const FACTS: Facts = Facts {
              WHERE a.attname = $1 AND a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'p', 'v', 'm', 'f') \
              AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema' \
              AND has_table_privilege(c.oid, 'SELECT, INSERT, UPDATE, DELETE') ORDER BY 1",
+    #[cfg(feature = "parser")]
+    plans: Some(&plan::PLANS),
     last_number: None,
     has_uniform_transactions: false,
     counts_by_wrapping: true,

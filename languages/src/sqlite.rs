@@ -15,6 +15,8 @@ use crate::{
     words::RESERVED,
 };
 
+#[cfg(feature = "parser")]
+mod plan;
 pub mod pragma;
 
 /// How SQLite cuts a text: <https://sqlite.org/lang.html>.
@@ -74,6 +76,8 @@ pub const FACTS: Facts = Facts {
     explains_inserts: true,
     rights: None,
     tables_with_column: "SELECT s.name FROM sqlite_master AS s, pragma_table_xinfo(s.name) AS c WHERE s.type IN ('table', 'view') AND lower(c.name) = ?1 ORDER BY 1",
+    #[cfg(feature = "parser")]
+    plans: Some(&plan::PLANS),
     last_number: Some("last_insert_rowid"),
     has_uniform_transactions: false,
     counts_by_wrapping: false,

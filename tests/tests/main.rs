@@ -42,6 +42,7 @@ mod openapi;
 mod packages;
 mod page;
 mod planetscale;
+mod plans;
 mod postgres;
 mod postgrest;
 mod rds_data;

@@ -166,10 +166,17 @@ pub(crate) struct Check {
     /// The app's folder
     #[arg(default_value = ".")]
     pub(crate) app: PathBuf,
-    /// Ask every database whether it answers, whether it takes the statements, and whether they
-    /// return what millrace.lock says, too
+    /// Ask every database whether it answers, whether it takes the statements, whether they return
+    /// what millrace.lock says, and whether one reads a whole large table, too
     #[arg(long)]
     pub(crate) connect: bool,
+    /// Print how the databases run the statements: which tables they read whole, and which by an
+    /// index
+    #[arg(long, requires = "connect")]
+    pub(crate) plans: bool,
+    /// A table with more rows than this is large
+    #[arg(long, value_name = "NUMBER", default_value_t = 10_000, requires = "connect")]
+    pub(crate) scan_rows: u64,
     /// Write what the statements return, as their databases describe it, to millrace.lock
     #[arg(long, requires = "connect")]
     pub(crate) lock: bool,

@@ -14,7 +14,7 @@ use super::{
     hints::{self, Facts, Hints, title_of},
     idempotency, lock_entry,
     reader::{AppParts, ToolReader, ToolReference},
-    rules, schemas, tenant, too_many,
+    rules, scan, schemas, tenant, too_many,
 };
 use crate::{
     adapter::Adapters,
@@ -178,6 +178,7 @@ impl Draft {
         if let Some(execute) = &self.execute {
             execute::check_session(compiler, reading, execute, self.auth.as_ref(), adapters);
             tenant::check(compiler, reading, execute, adapters);
+            scan::read(compiler, reading, execute, adapters);
         }
     }
 

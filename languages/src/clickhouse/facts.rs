@@ -86,6 +86,8 @@ pub const FACTS: Facts = Facts {
     explains_inserts: false,
     rights: Some(&RIGHTS),
     tables_with_column: "SELECT DISTINCT table FROM system.columns WHERE name = {p1:String} AND database = currentDatabase() ORDER BY 1",
+    #[cfg(feature = "parser")]
+    plans: None,
     last_number: None,
     has_uniform_transactions: false,
     counts_by_wrapping: false,

@@ -6,7 +6,7 @@
 use millrace_core::{Error, ErrorKind};
 use millrace_languages::{
     lex::{Kind, Lexer, Token, Unread},
-    postgres::Postgres,
+    postgres::{FOR_ANY_VALUES, PLANNED, Postgres},
 };
 
 /// Statements that need a connection of their own, or leave something on it.
@@ -43,6 +43,16 @@ const SETS: &str = "set_config";
 /// A block of code, which may set what it likes.
 const BLOCK: &str = "DO";
 
+/// Whether a statement asks for a plan: another one is prepared for that alone, by a name that is made
+/// of its text and that nothing runs by.
+fn asks_for_plan(text: &str) -> bool {
+    if text == FOR_ANY_VALUES {
+        return true;
+    }
+    let named = text.strip_prefix("PREPARE ").or_else(|| text.strip_prefix("DEALLOCATE "));
+    named.is_some_and(|named| named.starts_with(PLANNED))
+}
+
 /// Looks at a statement of a connector. `has_session`: it runs with what the adapter's `session`
 /// sets, which it must not change.
 ///
@@ -52,6 +62,9 @@ const BLOCK: &str = "DO";
 pub(crate) fn check(connector: &str, text: &str, has_session: bool) -> millrace_core::Result<()> {
     if text.contains('\0') {
         return Err(Error::new(ErrorKind::Syntax, "the statement contains a NUL character"));
+    }
+    if asks_for_plan(text) {
+        return Ok(());
     }
     let unread = |unread: Unread| Error::new(ErrorKind::Syntax, unread.of_statement());
     let mut rest = text;
@@ -134,6 +147,11 @@ mod tests {
             ("SELECT 1", None),
             ("(SELECT 1)", None),
             ("BEGIN$a", Some("BEGIN")),
+            ("PREPARE p AS SELECT 1", Some("PREPARE")),
+            ("DEALLOCATE ALL", Some("DEALLOCATE")),
+            ("PREPARE millrace_plan_0 AS SELECT 1", None),
+            ("DEALLOCATE millrace_plan_0", None),
+            ("EXECUTE millrace_plan_0", Some("EXECUTE")),
             ("SETTLE", None),
             ("UPDATE t SET v = 1", None),
             ("", None),

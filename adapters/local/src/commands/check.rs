@@ -16,6 +16,10 @@ use millrace_core::{
 use millrace_native::{cache::CacheChoice, env::Variables, isolate, wait_until::Tasks};
 use serde_json::json;
 
+mod plans;
+
+use plans::{PlannedStatement, Planner, PlannerReport};
+
 use crate::{
     app::{self, count, summary},
     cli::{Check, Target},
@@ -64,6 +68,8 @@ struct ConnectReport {
     tenants: Vec<(String, String)>,
     /// What statements return, by the tool.
     described: BTreeMap<String, Vec<Column>>,
+    /// How the databases would run the statements.
+    planned: Vec<PlannedStatement>,
 }
 
 pub(super) fn run(arguments: &Check) -> CommandResult {
@@ -92,7 +98,13 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
         _ => ConnectReport::default(),
     };
     let silent = answers.connections.iter().filter(|connection| connection.failure.is_some()).count();
-    let mut good = !has_errors && silent == 0 && answers.refused.is_empty() && answers.audits.is_empty() && answers.tenants.is_empty();
+    let scans = plans::problems(&answers.planned, arguments.scan_rows);
+    let mut good = scans.is_empty()
+        && !has_errors
+        && silent == 0
+        && answers.refused.is_empty()
+        && answers.audits.is_empty()
+        && answers.tenants.is_empty();
     let described = std::mem::take(&mut answers.described);
     let (differences, locked) = match &report.lock {
         // What could not be asked is not known.
@@ -117,7 +129,8 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
     good &= !surface::breaks(&deployed);
     let accepted = if arguments.accept && good { accept(arguments, &report)? } else { None };
     let sign_in = report.app.as_ref().filter(|_| !has_errors).and_then(sign_in_summary);
-    let outcome = Outcome { arguments, report: &report, answers, differences, of_specs, changed, deployed, locked, accepted, sign_in };
+    let outcome =
+        Outcome { arguments, report: &report, answers, scans, differences, of_specs, changed, deployed, locked, accepted, sign_in };
     if arguments.json {
         print_json(&outcome.json(good))?;
     } else {
@@ -145,6 +158,8 @@ struct Outcome<'a> {
     arguments: &'a Check,
     report: &'a Report,
     answers: ConnectReport,
+    /// Large tables that a statement reads whole: the place, and a clause.
+    scans: Vec<(String, String)>,
     /// What a statement returns otherwise than the lock file says: the place, and a clause.
     differences: Vec<(String, String)>,
     /// What a tool uses of an API otherwise than its specification says: the file, and a clause.
@@ -162,12 +177,14 @@ struct Outcome<'a> {
 
 impl Outcome<'_> {
     fn json(&self, good: bool) -> Json {
-        let ConnectReport { connections, refused, audits, tenants, .. } = &self.answers;
+        let ConnectReport { connections, refused, audits, tenants, planned, .. } = &self.answers;
         let mut said = json!({
             "ok": good,
             "diagnostics": app::diagnostics_json(&self.report.diagnostics),
             "tenants": tenants.iter().map(|(place, problem)| json!({ "place": place, "error": problem })).collect::<Vec<_>>(),
             "lock": self.differences.iter().map(|(place, problem)| json!({ "place": place, "error": problem })).collect::<Vec<_>>(),
+            "scans": self.scans.iter().map(|(place, problem)| json!({ "place": place, "error": problem })).collect::<Vec<_>>(),
+            "plans": plans::plans_json(planned),
             "changes": surface::json(&self.changed),
             "against": surface::json(&self.deployed),
             "specs": self.of_specs.iter().map(|(place, problem)| json!({ "place": place, "error": problem })).collect::<Vec<_>>(),
@@ -198,7 +215,7 @@ impl Outcome<'_> {
         if let Some(app) = self.report.app.as_ref().filter(|_| arguments.metrics) {
             metrics::show(app)?;
         }
-        let ConnectReport { connections, refused, audits, tenants, .. } = &self.answers;
+        let ConnectReport { connections, refused, audits, tenants, planned, .. } = &self.answers;
         for Connection { adapter, connector, failure } in connections {
             match failure {
                 None => print(format_args!("adapter `{adapter}` ({connector}): connected"))?,
@@ -213,6 +230,18 @@ impl Outcome<'_> {
         }
         for (place, problem) in tenants {
             note(format_args!("{place}: `tenant` does not fit the database: {problem}"));
+        }
+        if arguments.plans && !planned.is_empty() {
+            print(plans::lines(planned).join("\n"))?;
+        }
+        for (place, problem) in &self.scans {
+            note(format_args!("{place}: {problem}"));
+        }
+        if !self.scans.is_empty() {
+            note("If a tool should read a whole table, say why in its file: `scan: { allowed: REASON }`.");
+        }
+        for tool in plans::unneeded(planned) {
+            note(format_args!("the tool `{tool}` has `scan`, and reads no table whole: remove it"));
         }
         for (place, problem) in &self.differences {
             note(format_args!("{place}: {problem}"));
@@ -253,6 +282,7 @@ impl Outcome<'_> {
             (silent, "database", "could not be reached"),
             (answers.refused.len(), "statement", "that a database does not take"),
             (answers.audits.len(), "table", "of `audit` that cannot be written"),
+            (self.scans.len(), "large table", "read whole"),
             (answers.tenants.len(), "difference", "between `tenant` and a database"),
         ];
         let mut said = summary(&self.report.diagnostics);
@@ -346,13 +376,15 @@ fn write_lock(arguments: &Check, report: &Report, described: BTreeMap<String, Ve
     Ok(lock.tools.len())
 }
 
-fn connect(app: &App, Report { origins, tenants, lock, statements, .. }: &Report, arguments: &Check) -> CommandResult<ConnectReport> {
+fn connect(app: &App, report: &Report, arguments: &Check) -> CommandResult<ConnectReport> {
+    let Report { origins, tenants, lock, statements, .. } = report;
     let variables = app::variables(&arguments.app)?;
     let (compiled, base) = (app.clone(), arguments.app.clone());
     let used = origins.iter().filter(|origin| origin.setting == "use").map(|origin| (origin.tool.clone(), origin.place.clone()));
     let written = statements.iter().map(|statement| (statement.tool.clone(), statement.place.clone()));
     let places: BTreeMap<String, String> = used.chain(written).collect();
     let tenants = tenants.clone();
+    let of_plans = PlannerReport::of(report);
     let describes = arguments.lock || lock.is_some();
     let ping_all = move || async move {
         let tasks = Tasks::new();
@@ -362,6 +394,7 @@ fn connect(app: &App, Report { origins, tenants, lock, statements, .. }: &Report
             let failure = endpoint.pipeline().ping_all(index).await.err().map(in_full);
             answers.connections.push(Connection { adapter: adapter.name.clone(), connector: adapter.connector.clone(), failure });
         }
+        let mut planner = Planner::new(&endpoint, &of_plans);
         for (index, tool) in endpoint.app().tools.iter().enumerate() {
             let Some(adapter) = tool.execute.adapter() else { continue };
             if answers.connections.get(adapter as usize).is_some_and(|connection| connection.failure.is_some()) {
@@ -375,11 +408,13 @@ fn connect(app: &App, Report { origins, tenants, lock, statements, .. }: &Report
                 refuse(error);
                 continue;
             }
+            let planned = planner.of_tool(index).await;
             match if describes { endpoint.pipeline().describe(index).await } else { None } {
                 Some(Ok(columns)) => drop(answers.described.insert(tool.name.clone(), columns)),
                 Some(Err(error)) => refuse(error),
                 None => {}
             }
+            answers.planned.extend(planned);
         }
         for table in audit_tables(endpoint.app()) {
             let adapter = table.adapter as usize;

@@ -11,6 +11,8 @@ use crate::statement::{Dialect, shown::Location};
 pub(in crate::statement) struct Condition {
     /// The equalities that all have to hold. What stands under `OR` or `NOT` is none of them.
     pub(in crate::statement) equalities: Vec<Equality>,
+    /// What has to be within a range or among several values, all of them likewise.
+    pub(in crate::statement) ranges: Vec<Operand>,
     pub(in crate::statement) reach: Reach,
 }
 
@@ -65,24 +67,50 @@ impl Operand {
 
 impl Condition {
     pub(super) fn of(expression: &Expr, reach: Reach, dialect: Dialect) -> Self {
-        Self { equalities: equalities(expression, dialect), reach }
+        Self { equalities: equalities(expression, dialect), ranges: ranges(expression, dialect), reach }
     }
 }
 
-/// The equalities that all have to hold.
-pub(super) fn equalities(expression: &Expr, dialect: Dialect) -> Vec<Equality> {
+/// What all has to be within a range or among several values.
+fn ranges(expression: &Expr, dialect: Dialect) -> Vec<Operand> {
+    let mut found = Vec::new();
+    for one in conjuncts(expression) {
+        match one {
+            Expr::BinaryOp { left, op: BinaryOperator::Lt | BinaryOperator::LtEq | BinaryOperator::Gt | BinaryOperator::GtEq, right } => {
+                found.extend([Operand::of(left, dialect), Operand::of(right, dialect)]);
+            }
+            Expr::Between { expr, negated: false, .. }
+            | Expr::InList { expr, negated: false, .. }
+            | Expr::InSubquery { expr, negated: false, .. }
+            | Expr::AnyOp { left: expr, compare_op: BinaryOperator::Eq, .. } => found.push(Operand::of(expr, dialect)),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The parts of a condition that all have to hold.
+fn conjuncts(expression: &Expr) -> Vec<&Expr> {
     let (mut found, mut rest) = (Vec::new(), vec![expression]);
     while let Some(one) = rest.pop() {
         match one {
             Expr::Nested(inner) => rest.push(inner),
             Expr::BinaryOp { left, op: BinaryOperator::And, right } => rest.extend([&**left, &**right]),
-            Expr::BinaryOp { left, op: BinaryOperator::Eq, right } => {
-                found.push(Equality { left: Operand::of(left, dialect), right: Operand::of(right, dialect) });
-            }
-            _ => {}
+            one => found.push(one),
         }
     }
     found
+}
+
+/// The equalities that all have to hold.
+pub(super) fn equalities(expression: &Expr, dialect: Dialect) -> Vec<Equality> {
+    let equality = |one: &Expr| match one {
+        Expr::BinaryOp { left, op: BinaryOperator::Eq, right } => {
+            Some(Equality { left: Operand::of(left, dialect), right: Operand::of(right, dialect) })
+        }
+        _ => None,
+    };
+    conjuncts(expression).into_iter().filter_map(equality).collect()
 }
 
 /// The number of the parameter that an expression is.

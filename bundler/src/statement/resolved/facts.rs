@@ -184,6 +184,20 @@ pub(in crate::statement) struct Block {
     pub(in crate::statement) sources: Vec<Source>,
     pub(in crate::statement) conditions: Vec<Condition>,
     pub(in crate::statement) usings: Vec<Using>,
+    pub(in crate::statement) shape: Shape,
+}
+
+/// What else decides how many rows of its sources a query needs.
+#[derive(Default)]
+pub(in crate::statement) struct Shape {
+    /// It has a `WHERE`.
+    pub(in crate::statement) has_where: bool,
+    /// It has a `LIMIT`.
+    pub(in crate::statement) has_limit: bool,
+    /// Its first row needs all of them: it groups, counts or makes rows distinct.
+    pub(in crate::statement) collects: bool,
+    /// What its rows are ordered by, as far as these are columns.
+    pub(in crate::statement) order: Vec<Operand>,
 }
 
 /// `USING` of a join.

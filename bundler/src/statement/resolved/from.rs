@@ -7,7 +7,7 @@ use sqlparser::ast::{
 use super::{
     condition::{Condition, Reach},
     expression::expr_of,
-    facts::{Block, Clause, Concerns, Fact, Mention, MentionKind, Output, Role, Source, Use, Using},
+    facts::{Block, Clause, Concerns, Fact, Mention, MentionKind, Output, Role, Shape, Source, Use, Using},
     names::{Named, at, last, named},
     resolver::Resolver,
     scope::{Part, Scope},
@@ -19,13 +19,14 @@ pub(super) struct FromClause<'s> {
     pub(super) scope: Scope<'s>,
     pub(super) conditions: Vec<Condition>,
     usings: Vec<Using>,
+    pub(super) shape: Shape,
     /// What is in the conditions of joins.
     on: Vec<Fact>,
 }
 
 impl<'s> FromClause<'s> {
     pub(super) fn new(scope: Scope<'s>) -> Self {
-        Self { scope, conditions: Vec::new(), usings: Vec::new(), on: Vec::new() }
+        Self { scope, conditions: Vec::new(), usings: Vec::new(), shape: Shape::default(), on: Vec::new() }
     }
 }
 
@@ -53,8 +54,8 @@ impl Resolver<'_> {
 
     /// Ends `FROM`: with its conditions, and those of the statement.
     pub(super) fn conclude<'s>(&mut self, from: FromClause<'s>) -> Scope<'s> {
-        let FromClause { scope, conditions, usings, on } = from;
-        self.facts.push(Fact::Block(Block { sources: scope.items.clone(), conditions, usings }));
+        let FromClause { scope, conditions, usings, shape, on } = from;
+        self.facts.push(Fact::Block(Block { sources: scope.items.clone(), conditions, usings, shape }));
         self.facts.extend(on);
         scope
     }

@@ -1,14 +1,15 @@
 //! Queries: what they show, and what their clauses hold.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::ControlFlow};
 
 use sqlparser::ast::{
-    Distinct, Expr, Fetch, GroupByExpr, LimitClause, LockClause, OrderBy, OrderByKind, Query, Select, SelectItem,
-    SelectItemQualifiedWildcardKind, SetExpr, WildcardAdditionalOptions, With,
+    Distinct, Expr, Fetch, GroupByExpr, Ident, LimitClause, LockClause, OrderBy, OrderByKind, Query, Select, SelectItem,
+    SelectItemQualifiedWildcardKind, SetExpr, WildcardAdditionalOptions, With, visit_expressions,
 };
 
 use super::{
-    facts::{Concerns, Fact, Output, Source, Use},
+    condition::Operand,
+    facts::{Concerns, Fact, Output, Shape, Source, Use},
     from::FromClause,
     names::{at, last},
     resolver::Resolver,
@@ -177,6 +178,12 @@ impl Resolver<'_> {
         }
         self.from(&mut from, &select.from);
         self.read_any(&from.scope, 0);
+        from.shape = Shape {
+            has_where: false,
+            has_limit: tail.limit.is_some() || tail.fetch.is_some(),
+            collects: collects(select),
+            order: ordered(tail.order_by).map(|expr| Operand::of(expr, self.dialect)).collect(),
+        };
         let scope = self.filtered(from, select.selection.as_ref());
         self.calls_within(&select.into);
         self.within(&select.prewhere, &scope);
@@ -323,6 +330,51 @@ impl Resolver<'_> {
             }
         }
     }
+}
+
+/// Functions whose result is of several rows.
+const AGGREGATES: [&str; 24] = [
+    "any_value",
+    "array_agg",
+    "avg",
+    "bit_and",
+    "bit_or",
+    "bool_and",
+    "bool_or",
+    "count",
+    "every",
+    "group_concat",
+    "json_agg",
+    "json_arrayagg",
+    "json_group_array",
+    "json_group_object",
+    "json_object_agg",
+    "json_objectagg",
+    "jsonb_agg",
+    "max",
+    "min",
+    "stddev",
+    "string_agg",
+    "sum",
+    "total",
+    "variance",
+];
+
+/// Whether the first row of a query needs all rows of its sources.
+fn collects(select: &Select) -> bool {
+    let groups = match &select.group_by {
+        GroupByExpr::All(_) => true,
+        GroupByExpr::Expressions(exprs, modifiers) => !exprs.is_empty() || !modifiers.is_empty(),
+    };
+    let is_collecting = |expr: &Expr| match expr {
+        Expr::Function(function) if function.over.is_some() || last(&function.name).is_some_and(is_aggregate) => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    };
+    groups || select.distinct.is_some() || select.having.is_some() || visit_expressions(&select.projection, is_collecting).is_break()
+}
+
+fn is_aggregate(name: &Ident) -> bool {
+    AGGREGATES.iter().any(|aggregate| name.value.eq_ignore_ascii_case(aggregate))
 }
 
 fn ordered(order_by: Option<&OrderBy>) -> impl Iterator<Item = &Expr> {

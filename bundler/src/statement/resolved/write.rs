@@ -346,6 +346,7 @@ impl Resolver<'_> {
     pub(super) fn filtered<'s>(&mut self, mut from: FromClause<'s>, selection: Option<&Expr>) -> Scope<'s> {
         let condition = selection.map(|selection| Condition::of(selection, Reach::All, self.dialect));
         from.conditions.extend(condition);
+        from.shape.has_where = selection.is_some();
         let scope = self.conclude(from);
         if let Some(selection) = selection {
             self.within(selection, &scope);

@@ -170,10 +170,10 @@ async fn once(
 }
 
 /// The input whose choice is not its first, and the number of the option that it is.
-type Choice<'a> = Option<(&'a Source, usize)>;
+pub(super) type Choice<'a> = Option<(&'a Source, usize)>;
 
 /// Each text of the statement. `None` where there are too many.
-fn choices(statement: &Statement) -> Option<Vec<Choice<'_>>> {
+pub(super) fn choices(statement: &Statement) -> Option<Vec<Choice<'_>>> {
     let mut texts: Vec<Choice<'_>> = Vec::from([None]);
     for part in &statement.parts {
         let (source, count) = match part {

@@ -90,6 +90,19 @@ enum Body {
     Steps([(&'static str, Vec<String>); 2]),
 }
 
+/// What stands behind the inputs of a tool that returns pages.
+struct Returned {
+    /// Its `scan`; empty where it reads no whole table.
+    scan: String,
+    /// What its presenter is.
+    by: String,
+}
+
+/// The `scan` of a tool.
+fn allowed(reason: &str) -> String {
+    format!("scan: {{ allowed: {} }}\n", quoted(reason))
+}
+
 /// A file of a tool.
 pub(super) struct ToolFile {
     /// `list`, `get`, …
@@ -230,6 +243,9 @@ impl<'a> TableTools<'a> {
 
     fn list(&self) -> String {
         let Filters { conditions, mut inputs } = self.filters(&["limit", "offset", "sort", "order"]);
+        let is_plain = conditions.is_empty() && self.sorted().len() < 2;
+        let scan =
+            if is_plain { String::new() } else { allowed("Callers choose the filters and the order, and no index serves all of them.") };
         let mut lines = self.select();
         lines.extend(conditions);
         let sorted = self.sorted();
@@ -251,7 +267,7 @@ impl<'a> TableTools<'a> {
         lines.push(format!("ORDER BY {order}"));
         let by = if self.key.is_empty() { String::new() } else { format!(", ordered by {}", self.key_words(" and ")) };
         let unless = if sorted.len() > 1 && !self.key.is_empty() { " unless sort says otherwise" } else { "" };
-        self.pages(&format!("List {}{by}{unless}.", self.rows()), lines, inputs, &self.used())
+        self.pages(&format!("List {}{by}{unless}.", self.rows()), lines, inputs, Returned { scan, by: self.used() })
     }
 
     fn get(&self) -> Option<String> {
@@ -280,7 +296,8 @@ impl<'a> TableTools<'a> {
         lines.push(format!("ORDER BY {}", self.order()));
         let inputs = vec![("q".to_owned(), "type: string, min: 1, max: 100, description: \"What to look for\"".to_owned())];
         let names: Vec<String> = searched.iter().map(|field| names::in_words(&field.name)).collect();
-        Some(self.pages(&format!("Find {} by a part of their {}.", self.rows(), listed(&names)), lines, inputs, &self.used()))
+        let returned = Returned { scan: allowed("No index finds a part of a text."), by: self.used() };
+        Some(self.pages(&format!("Find {} by a part of their {}.", self.rows(), listed(&names)), lines, inputs, returned))
     }
 
     /// The presenter, as a tool names it.
@@ -291,7 +308,7 @@ impl<'a> TableTools<'a> {
     /// A tool whose presenter, which `returns` names, shows as many rows as the caller wants, and
     /// says that there are more and how to get them. Its statement reads one row more, by which the
     /// presenter knows. MySQL computes nothing in a `LIMIT`.
-    fn pages(&self, description: &str, mut lines: Vec<String>, mut inputs: Vec<(String, String)>, returns: &str) -> String {
+    fn pages(&self, description: &str, mut lines: Vec<String>, mut inputs: Vec<(String, String)>, returned: Returned) -> String {
         let limit = if self.dialect.facts().computes_limits { "{{ inputs.limit }} + 1".to_owned() } else { (MOST_ROWS + 1).to_string() };
         lines.push(format!("LIMIT {limit} OFFSET {{{{ inputs.offset }}}}"));
         inputs.push((
@@ -302,7 +319,8 @@ impl<'a> TableTools<'a> {
             .push(("limit".to_owned(), format!("type: int, default: 20, min: 1, max: {MOST_ROWS}, description: \"Most rows to return\"")));
         let notice = quoted("⚠️ Rows shown: {{ shown }}. There are more.");
         let limit = format!("  limit: {{ max: {MOST_ROWS}, input: limit, cursor: {{ input: offset }}, notice: {notice} }}\n");
-        self.file(description, "", &Body::Statement(lines), &inputs, &format!("returns:\n  {returns}\n{limit}"))
+        let Returned { scan, by } = returned;
+        self.file(description, "", &Body::Statement(lines), &inputs, &format!("{scan}returns:\n  {by}\n{limit}"))
     }
 
     fn create(&self) -> Option<String> {

@@ -1,7 +1,7 @@
 //! What is computed of a table: how many rows it has, and the sums of its numbers.
 
 use super::super::{schema::Kind, yaml::word};
-use super::{Body, Field, Filters, TableTools, listed, names};
+use super::{Body, Field, Filters, Returned, TableTools, allowed, listed, names};
 
 /// The most numbers that are summed up, and dates and other columns that they are grouped by.
 const MOST_NUMBERS: usize = 12;
@@ -16,7 +16,8 @@ impl TableTools<'_> {
         let mut lines = vec!["SELECT count(*) AS count".to_owned(), format!("FROM {}", self.table_name())];
         lines.extend(conditions);
         let description = format!("Count {}.", self.rows());
-        self.file(&description, "", &Body::Statement(lines), &inputs, "returns: { schema: { count: { type: int } } }\n")
+        let rest = allowed("It counts all rows that the filters leave.") + "returns: { schema: { count: { type: int } } }\n";
+        self.file(&description, "", &Body::Statement(lines), &inputs, &rest)
     }
 
     /// `None` for a table without numbers that can be summed up, or without anything to group them
@@ -50,7 +51,8 @@ impl TableTools<'_> {
         let words: Vec<String> = numbers.iter().map(|field| names::in_words(&field.name)).collect();
         let description = format!("Sum up the {} of {}, and count them, in groups.", listed(&words), self.rows());
         let returns = "schema: { value: { type: string, nullable: true }, sum: { type: float, nullable: true }, count: { type: int } }";
-        Some(self.pages(&description, lines, own, returns))
+        let returned = Returned { scan: allowed("It adds up all rows that the filters leave."), by: returns.to_owned() };
+        Some(self.pages(&description, lines, own, returned))
     }
 
     /// The columns of numbers that are amounts, by what they are not: a key, or a reference.

@@ -1,0 +1,179 @@
+//! How a statement reads its tables: by which conditions, in which order, and whether it may stop
+//! before their end. What a plan says of a table is explained by that.
+
+use std::collections::BTreeSet;
+
+use millrace_languages::{
+    lex::Kind,
+    plan::{RowsRead, TableAccess},
+};
+
+use super::{
+    Dialect, probe,
+    resolved::{Block, Equality, Fact, Known, Operand, OperandKind, Source, UsedColumns, fold, resolve},
+    shown, spelling,
+};
+
+/// The longest statement that is looked at, in bytes.
+const MAX_BYTES: usize = 100_000;
+
+/// How a statement reads one table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableRead {
+    /// What conditions call it: its alias, or its own name.
+    pub name: String,
+    /// Its name, as the statement has it.
+    pub table: String,
+    /// Columns that have to equal something.
+    pub equal: Vec<String>,
+    /// Columns that have to be within a range or among several values.
+    pub ranged: Vec<String>,
+    /// Columns that its rows are ordered by.
+    pub ordered: Vec<String>,
+    /// The only column of it that is used, where it is one.
+    pub only_column: Option<String>,
+    /// The query that it is in has a `WHERE`.
+    pub has_where: bool,
+    /// That query ends after some rows, and none is left out or needed before the first.
+    pub may_stop: bool,
+}
+
+impl TableRead {
+    /// The columns of an index that could find the rows that the statement wants, or sort them;
+    /// none where none could.
+    #[must_use]
+    pub fn index_columns(&self) -> Vec<String> {
+        let mut columns = self.equal.clone();
+        // Behind a range, an index sorts nothing.
+        match self.ranged.first() {
+            Some(ranged) => columns.push(ranged.clone()),
+            None => columns.extend(self.ordered.iter().cloned()),
+        }
+        let mut seen = BTreeSet::new();
+        columns.retain(|column| seen.insert(column.clone()));
+        columns
+    }
+
+    /// Whether all rows of the table are read, as the plan has it. `is_key`: a column is the
+    /// table's key.
+    #[must_use]
+    pub fn reads_all(&self, access: &TableAccess, is_key: impl Fn(&str) -> bool) -> bool {
+        match access.rows {
+            RowsRead::Some => false,
+            RowsRead::All => true,
+            RowsRead::UntilLimit => !self.may_stop,
+            RowsRead::FirstOfKey => !self.only_column.as_deref().is_some_and(is_key),
+        }
+    }
+}
+
+/// How a statement, which has parameters in the place of values, reads its tables. Nothing is known
+/// of one that is not understood.
+#[must_use]
+pub fn table_reads(text: &str, dialect: Dialect) -> Vec<TableRead> {
+    let Ok(tokens) = dialect.lex(text) else { return Vec::new() };
+    let is_hidden = tokens.iter().any(|token| token.kind == Kind::Comment { executable: true });
+    if text.len() > MAX_BYTES || text.contains('\0') || is_hidden {
+        return Vec::new();
+    }
+    let Ok(shown) = spelling::whole(text, dialect) else { return Vec::new() };
+    let found = probe::with_stack(tokens.len(), || {
+        let statements = shown::parse(&shown, dialect).unwrap_or_default();
+        let [statement] = statements.as_slice() else { return Vec::new() };
+        let facts = resolve(statement, dialect, &Known::default(), false).facts;
+        let blocks = facts.iter().filter_map(|fact| if let Fact::Block(block) = fact { Some(block) } else { None });
+        blocks.flat_map(|block| block.sources.iter().filter_map(|source| read(source, block, &facts, dialect))).collect()
+    });
+    found.unwrap_or_default()
+}
+
+fn read(source: &Source, block: &Block, facts: &[Fact], dialect: Dialect) -> Option<TableRead> {
+    let mention = source.mention.as_ref()?;
+    source.table.as_ref()?;
+    let column = |operand: &Operand| column_of(operand, source, block, dialect);
+    let sides = |equality: &Equality| [column(&equality.left), column(&equality.right)].into_iter().flatten().collect::<Vec<_>>();
+    let shape = &block.shape;
+    Some(TableRead {
+        name: source.name.clone(),
+        table: mention.name.to_string(),
+        equal: block.conditions.iter().flat_map(|condition| &condition.equalities).flat_map(sides).collect(),
+        ranged: block.conditions.iter().flat_map(|condition| &condition.ranges).filter_map(column).collect(),
+        // What is ordered by columns of several tables, no index of one sorts.
+        ordered: shape.order.iter().map(column).collect::<Option<_>>().unwrap_or_default(),
+        only_column: only_column(source, facts),
+        has_where: shape.has_where,
+        may_stop: shape.has_limit && !shape.has_where && !shape.collects,
+    })
+}
+
+/// The column of a source that an operand is.
+fn column_of(operand: &Operand, source: &Source, block: &Block, dialect: Dialect) -> Option<String> {
+    let OperandKind::Column { parts, .. } = &operand.kind else { return None };
+    match parts.as_slice() {
+        [column] if block.sources.len() == 1 => fold(column, dialect),
+        [.., qualifier, column] if fold(qualifier, dialect)? == source.name => fold(column, dialect),
+        _ => None,
+    }
+}
+
+fn only_column(source: &Source, facts: &[Fact]) -> Option<String> {
+    let mut names = BTreeSet::new();
+    for fact in facts {
+        match fact {
+            Fact::Columns(used) if Some(&used.table) == source.table.as_ref() => match &used.columns {
+                UsedColumns::Named(name) => drop(names.insert(name.clone())),
+                UsedColumns::Any => {}
+                UsedColumns::All => return None,
+            },
+            _ => {}
+        }
+    }
+    if names.len() == 1 { names.pop_first() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(text: &str) -> TableRead {
+        table_reads(text, Dialect::Sqlite).remove(0)
+    }
+
+    #[test]
+    fn conditions_and_order_name_the_columns_of_an_index() {
+        let columns = |text: &str| one(text).index_columns().join(" ");
+        assert_eq!(columns("SELECT * FROM orders WHERE email = ?1 AND total > ?2 ORDER BY day"), "email total");
+        assert_eq!(columns("SELECT * FROM orders WHERE (email = ?1) AND day BETWEEN ?2 AND ?3"), "email day");
+        assert_eq!(columns("SELECT * FROM orders WHERE state IN (?1, ?2) LIMIT 3"), "state");
+        assert_eq!(columns("SELECT * FROM orders ORDER BY day DESC, id LIMIT 5"), "day id");
+        assert_eq!(columns("SELECT * FROM orders WHERE email = ?1 OR total = ?2"), "");
+        assert_eq!(columns("SELECT * FROM orders WHERE lower(email) = ?1 ORDER BY length(email)"), "");
+        assert_eq!(columns("DELETE FROM orders WHERE email = ?1"), "email");
+        let joined = table_reads("SELECT c.name FROM orders o JOIN customers c ON c.id = o.customer WHERE c.city = ?1", Dialect::Sqlite);
+        let named = |read: &TableRead| (read.name.clone(), read.table.clone(), read.index_columns().join(" "));
+        let expected = [("o", "orders", "customer"), ("c", "customers", "id city")];
+        assert_eq!(
+            joined.iter().map(named).collect::<Vec<_>>(),
+            expected.map(|(name, table, columns)| (name.into(), table.into(), columns.into()))
+        );
+    }
+
+    #[test]
+    fn what_ends_early_has_a_limit_and_nothing_that_needs_all_rows() {
+        let may_stop = |text: &str| one(text).may_stop;
+        assert!(may_stop("SELECT * FROM orders ORDER BY id LIMIT ?1"));
+        for text in [
+            "SELECT * FROM orders",
+            "SELECT * FROM orders WHERE total > 1 LIMIT 3",
+            "SELECT count(*) FROM orders LIMIT 1",
+            "SELECT DISTINCT email FROM orders LIMIT 1",
+            "SELECT total FROM orders GROUP BY total LIMIT 1",
+            "SELECT id, row_number() OVER (ORDER BY day) FROM orders LIMIT 1",
+            "UPDATE orders SET total = ?1",
+        ] {
+            assert!(!may_stop(text), "{text}");
+        }
+        assert_eq!(one("SELECT max(id) FROM orders").only_column.as_deref(), Some("id"));
+        assert_eq!(one("SELECT max(id), day FROM orders").only_column, None);
+    }
+}
