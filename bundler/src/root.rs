@@ -28,6 +28,7 @@ use crate::{
     source::Source,
     statement::Substitution,
     sync::{self, ROOT_SYNC},
+    tool::described::{self, CHECKS},
     tree::Item,
     yaml::{Data, Document, Node},
 };
@@ -66,6 +67,7 @@ pub(crate) static ROOT: Record = Record {
             "The clients that the app is for. `millrace check` warns of what one of them does not take; `[]` turns these warnings off.",
         )
         .default("all of them"),
+        Field::new("checks", Shape::Record(&CHECKS), "The rules for descriptions that `millrace check` does not apply to any tool, each with the reason."),
         Field::new("budget", Shape::Record(&BUDGET), "How many bytes a model reads at most."),
         Field::new("errors", Shape::Record(&ERRORS), "How failures are reported."),
         Field::new(
@@ -284,6 +286,7 @@ fn settings(compiler: &mut Compiler<'_>, document: Document) -> RootSettings {
         let help = "It begins with a small letter; small letters, digits, `_` and `-` follow.";
         compiler.error(&document, node.range.clone(), format!("`{name}` is not a valid name for an app"), help);
     }
+    described::reasons(compiler, &document);
     compiler.clients = Selection::of(&compiler.options.clients, &root);
     let empty = Node::nothing();
     let tools = root.at("tools").unwrap_or(&empty);

@@ -29,6 +29,7 @@ use crate::{
 mod beside;
 mod cache;
 mod convention;
+pub(crate) mod described;
 mod draft;
 mod execute;
 mod hidden;
@@ -129,6 +130,7 @@ pub(crate) static TOOL: Record = Record {
         Field::new("auth", Shape::Record(&AUTH), "Who may call."),
         Field::new("tenant", Shape::Record(&tenant::TOOL_TENANT), "Opts the tool out of what the `tenant` of its adapter demands."),
         Field::new("scan", Shape::Record(&scan::SCAN), "Allows the tool's statements to read all rows of a large table."),
+        Field::new("checks", Shape::Record(&described::CHECKS), "The rules for descriptions that `millrace check` does not apply to the tool, each with the reason."),
         Field::new("cache", Shape::Record(&CACHE), "The cache of a tool that only reads: one with such a statement, or a handler with `kind: query`."),
         Field::new(
             "idempotency",
@@ -221,7 +223,7 @@ pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, adapter
     for file in &files {
         names.entry(parent(&file.path)).or_default().push(file.name.clone());
     }
-    let mut app = AppParts { root, adapters, presenters, places: BTreeMap::new(), wanted: Vec::new() };
+    let mut app = AppParts { root, adapters, presenters, places: BTreeMap::new(), wanted: Vec::new(), described: Vec::new() };
     let mut tools: Vec<Tool> = Vec::new();
     let mut sync = AllSettings::new();
     let configs = configs(compiler, &files);
@@ -239,7 +241,8 @@ pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, adapter
             }
         },
     );
-    let AppParts { mut places, wanted, .. } = app;
+    let AppParts { mut places, wanted, described, .. } = app;
+    described::same(compiler, &described);
     for action in wanted {
         if !places.contains_key(&action.name) {
             let names: Vec<&str> = places.keys().map(String::as_str).collect();
@@ -287,6 +290,9 @@ fn read(
     let name = named(compiler, &document, &path, &mut app.places);
     let reading = ToolReader { document: &document, name: &name, path: &path, folder, files, root, outer };
     let read = draft::read(compiler, &reading, app)?;
+    if !compiler.imported {
+        app.described.extend(described::described(&reading));
+    }
     compiler.tool_files.insert(name.clone(), file.path.clone());
     Some(read)
 }

@@ -14,9 +14,11 @@ use millrace_tests::{
     Exchange,
     case::root,
     d1_api,
+    docs::blocks,
     files::write,
     local::{binary, send},
     mysql::{self, Mysql},
+    neon,
     postgres::Postgres,
     sqld::Sqld,
     worker,
@@ -302,6 +304,10 @@ fn postgres_agrees() {
     let rows = |text: String| rows_of(&serde_json::from_str::<Json>(&text).unwrap_or_else(|_| panic!("{text}"))[0]["Plan"]);
     let read = told(&printed).into_iter().map(|(name, text)| (name, rows(text))).collect();
     agree(&said, &read, &[]);
+    // The same statements by an API that runs a transaction as one request.
+    let api = neon::start(server.port);
+    let by_api = app("neon", &server.url("plans"), &format!("{{ base_url: \"http://{}\" }}", api.address));
+    assert_eq!(scans(&check(by_api.path(), &[])), scans(&said));
 }
 
 /// A statement with `$1`, `$2`, … in the places of the inputs, in the order in which they stand, and
@@ -359,4 +365,69 @@ fn mysql_agrees() {
     };
     let read = told(&printed).into_iter().map(|(name, text)| (name, rows(text))).collect();
     agree(&said, &read, &[]);
+}
+
+/// What the command prints, on both streams, and whether it ended well.
+fn tell(folder: &Path, arguments: &[&str]) -> (String, bool) {
+    let output = Command::new(binary()).arg("check").arg(folder).args(arguments).output().unwrap();
+    (String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(), output.status.success())
+}
+
+#[test]
+fn the_scans_page_does_what_it_says() {
+    let page = std::fs::read_to_string(root().join("docs/scans.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let tool = |name: &str, statement: &str, rest: &str| {
+        let text = format!("description: {name}\nuse: shop\nstatement: {statement}\n{rest}");
+        write(folder.path(), &format!("app/tools/{name}/config.yaml"), &text);
+    };
+    write(folder.path(), "millrace.yaml", "name: shop\n");
+    write(folder.path(), "app/adapters/shop.yaml", "connector: sqlite\nconnection_string: shop.db\n");
+    let inputs = "inputs: { x: { type: string }, n: { type: int, default: 1 } }\n";
+    tool("by-email", "SELECT id FROM orders WHERE email = {{ inputs.x }} AND {{ inputs.n }} = 1", inputs);
+    tool("by-key", "SELECT email FROM orders WHERE id = {{ inputs.n }} AND {{ inputs.x }} = email", inputs);
+    tool("newest", "SELECT id FROM orders ORDER BY created DESC LIMIT 20", "");
+    let mut sqlite = Command::new("sqlite3");
+    sqlite.arg(folder.path().join("shop.db"));
+    client(
+        sqlite,
+        "CREATE TABLE orders (id INTEGER PRIMARY KEY, email TEXT, created TEXT, total INTEGER);\n\
+         CREATE INDEX orders_created ON orders (created);\n\
+         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120000)\n\
+         INSERT INTO orders SELECT i, 'u' || i, '2026', 1 FROM n;\n",
+    );
+    let blocks = blocks(&page);
+    let of_kind = |kind: &str| blocks.iter().filter(|(found, _)| found == kind).map(|(_, body)| body.clone()).collect::<Vec<_>>();
+    let (texts, yaml, shell) = (of_kind("text"), of_kind("yaml"), of_kind("sh"));
+    assert_eq!((texts.len(), yaml.len(), shell.len(), blocks.len()), (2, 1, 1, 4));
+    assert_eq!(shell[0], "millrace check --connect\n");
+    let (said, is_well) = tell(folder.path(), &["--connect", "--plans"]);
+    assert!(!is_well && said.contains(&texts[0]) && said.contains(&texts[1]), "{said}");
+    assert!(said.contains("1 large table read whole"), "{said}");
+    // Nothing is large, and then a reason is given.
+    let (said, is_well) = tell(folder.path(), &["--connect", "--scan-rows", "120000"]);
+    assert!(is_well && !said.contains("reads all"), "{said}");
+    let allowed = yaml[0].split_once('\n').map(|(head, text)| (head.trim_start_matches("# ").to_owned(), text.to_owned())).unwrap();
+    write(folder.path(), &allowed.0, &allowed.1);
+    let (said, is_well) = tell(folder.path(), &["--connect"]);
+    assert!(!is_well && !said.contains("`total`"), "{said}");
+    tool(
+        "by-email",
+        "SELECT id FROM orders WHERE email = {{ inputs.x }} AND {{ inputs.n }} = 1",
+        &format!("{inputs}scan: {{ allowed: Rare. }}\n"),
+    );
+    let (said, is_well) = tell(folder.path(), &["--connect"]);
+    assert!(is_well && !said.contains("has `scan`"), "{said}");
+    // A step is named, and what is allowed for nothing is told.
+    tool("newest", "SELECT id FROM orders ORDER BY created DESC LIMIT 20", "scan: { allowed: None. }\n");
+    write(
+        folder.path(),
+        "app/tools/both/config.yaml",
+        "description: Both.\nuse: shop\ntransaction:\n  - { name: pay, statement: UPDATE orders SET total = 2 WHERE email = 'u1' }\n\
+         \x20 - { name: look, statement: SELECT id FROM orders WHERE id = 1 }\n",
+    );
+    let (said, is_well) = tell(folder.path(), &["--connect"]);
+    let step = "app/tools/both/config.yaml:4:29: the step `pay` of the tool `both` reads all of the 120,000 rows of `orders`";
+    assert!(!is_well && said.contains(step), "{said}");
+    assert!(said.contains("the tool `newest` has `scan`, and reads no table whole: remove it"), "{said}");
 }

@@ -14,7 +14,7 @@ use super::{
     hints::{self, Facts, Hints, title_of},
     idempotency, lock_entry,
     reader::{AppParts, ToolReader, ToolReference},
-    rules, scan, schemas, tenant, too_many,
+    described, rules, scan, schemas, tenant, too_many,
 };
 use crate::{
     adapter::Adapters,
@@ -86,6 +86,7 @@ pub(super) fn read(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, app: &
     let execute = draft.execute.take()?;
     middleware::attach(&mut around.middleware, &execute, app.adapters);
     let kind = kind(compiler, reading, &execute);
+    described::read(compiler, reading, execute.access());
     let on_too_many = too_many::read(compiler, reading, &execute);
     let cache = cache::read(compiler, reading, &execute, kind, draft.auth.as_ref(), &of_key);
     let idempotency = idempotency::read(compiler, reading, &of_key, &draft.inputs, &execute, kind, app.adapters);
@@ -406,10 +407,6 @@ fn describe(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, looks: Listed
     let node = &reading.document.root;
     let description = node.text_at("description").map(str::trim).filter(|text| !text.is_empty());
     let fallback = format!("Tool generated from app tool: {}", reading.name);
-    if description.is_none() && !compiler.imported {
-        let help = "Describe what the tool does and when to use it; models choose by that.";
-        compiler.warning(reading.document, 0..0, format!("the tool `{}` has no `description`", reading.name), help);
-    }
     let tags =
         node.at("tags").map(|tags| Located::at(node.texts_at("tags"), reading.document, tags)).or_else(|| reading.outer.tags.clone());
     if let Some(tags) = &tags {

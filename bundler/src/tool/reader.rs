@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
+use super::described::Described;
 use crate::{
     adapter::Adapters, app_settings::RootSettings, presenter::Presenters, setting::FolderSettings, source::Source, yaml::Document,
 };
@@ -36,4 +37,6 @@ pub(super) struct AppParts<'a> {
     pub(super) places: BTreeMap<String, String>,
     /// The tools that others name.
     pub(super) wanted: Vec<ToolReference>,
+    /// What tools say of themselves.
+    pub(super) described: Vec<Described>,
 }
