@@ -55,6 +55,7 @@ pub mod value;
 
 pub use endpoint::Endpoint;
 pub use error::{Error, ErrorKind, ErrorParts, Result};
+pub use pipeline::{PlanQuestion, StatementPlan};
 
 /// A JSON value as `serde_json` holds it, members in the order they came.
 pub use serde_json::Value as Json;

@@ -2,7 +2,7 @@
 
 use alloc::{string::String, vec::Vec};
 
-use millrace_core::{pipeline::PlanQuestion, value::Rows};
+use millrace_core::{PlanQuestion, value::Rows};
 
 /// How the databases of a language are asked for the plan of a statement, and what they answer.
 #[derive(Debug)]

@@ -20,6 +20,9 @@ use crate::{
 
 #[cfg(feature = "parser")]
 mod plan;
+mod planned;
+
+pub use planned::{FOR_ANY_VALUES, PLANNED};
 
 /// How PostgreSQL cuts a text: <https://www.postgresql.org/docs/current/sql-syntax-lexical.html>.
 #[derive(Clone, Copy, Debug)]
@@ -38,11 +41,6 @@ impl Lexicon for Postgres {
 const LITERAL_TYPES: Words = Words::of(include_str!("postgres/literal_types.txt"));
 /// Words that are not a name in `GRANT`.
 const RESERVED_IN_GRANT: Words = Words::of(include_str!("postgres/reserved.txt"));
-
-/// What the names of statements begin with that are prepared for their plan, which no driver refuses.
-pub const PLANNED: &str = "millrace_plan_";
-/// What makes the server plan a prepared statement for any values, until the transaction ends.
-pub const FOR_ANY_VALUES: &str = "SELECT set_config('plan_cache_mode', 'force_generic_plan', true)";
 
 /// What is true of it.
 pub const FACTS: Facts = Facts {

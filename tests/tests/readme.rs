@@ -1008,6 +1008,32 @@ const HABITS: [&str; 18] = [
 ];
 
 #[test]
+fn the_descriptions_page_does_what_it_says() {
+    let page = fs::read_to_string(root().join("docs/descriptions.md")).unwrap();
+    let yaml: Vec<String> = blocks(&page).into_iter().filter(|(kind, _)| kind == "yaml").map(|(_, body)| body).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let (path, text) = yaml[0].trim_start_matches("# ").split_once('\n').unwrap();
+    files::write(folder.path(), path, text);
+    files::write(folder.path(), "app/tools/other/config.yaml", &text.replace("at most 100", "at most 50"));
+    files::write(folder.path(), "app/adapters/shop.yaml", "connector: sqlite\nconnection_string: shop.db\n");
+    let check = |root: &str| {
+        files::write(folder.path(), "millrace.yaml", root);
+        let output = Command::new(binary()).arg("check").arg(folder.path()).output().unwrap();
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+    };
+    let said = check("name: shop\n");
+    assert!(said.contains("description-same") && said.contains("description-range") && said.contains("2 warnings"), "{said}");
+    let said = check(&format!("name: shop\n{}", yaml[1]));
+    assert!(!said.contains("description-same") && said.contains("1 warning"), "{said}");
+    // Every rule of the page is a key, and every key is on the page.
+    let keys = fs::read_to_string(root().join("bundler/src/tool/described.rs")).unwrap();
+    let known: BTreeSet<&str> = keys.split('"').filter(|part| part.starts_with("description-")).collect();
+    let told: BTreeSet<&str> = page.split('`').filter(|part| part.starts_with("description-")).collect();
+    assert_eq!(known, told);
+    assert_eq!((yaml.len(), known.len()), (2, 9));
+}
+
+#[test]
 fn messages_are_in_plain_english() {
     let mut found = Vec::new();
     let mut seen = 0;

@@ -9,7 +9,7 @@ use std::{
 };
 
 use millrace_bundler::printable;
-use millrace_core::Json;
+use millrace_core::{Error, ErrorParts, Json};
 use millrace_native::logging;
 
 /// Why a command ends early.
@@ -111,6 +111,15 @@ pub(crate) fn print_json(value: &Json) -> CommandResult {
         }
     }
     print_whole(text)
+}
+
+/// An error with the database's own words, for the operator.
+pub(crate) fn in_full(error: Error) -> String {
+    let ErrorParts { message, source, .. } = error.into_parts();
+    match source {
+        Some(source) => format!("{message} ({source})"),
+        None => message,
+    }
 }
 
 /// Writes a note for a person who may be watching. No control character of an app or a caller gets

@@ -2,11 +2,11 @@
 //! and must not contradict the rest of the file. Each rule has a name, by which `checks` turns it
 //! off, with a reason.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 use millrace_core::app::Access;
 
-use super::reader::ToolReader;
+use super::reader::{ToolDescription, ToolReader};
 use crate::{
     compiler::Compiler,
     field::{Field, Record, Shape},
@@ -66,14 +66,6 @@ pub(crate) static CHECKS: Record = Record {
     ],
 };
 
-/// A description, and where it stands.
-pub(super) struct Described {
-    document: Document,
-    range: std::ops::Range<usize>,
-    tool: String,
-    text: String,
-}
-
 /// Looks at what a tool's file describes.
 pub(super) fn read(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, access: Option<Access>) {
     if compiler.imported {
@@ -89,12 +81,20 @@ pub(super) fn read(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, access
     };
     let mut say = |rule, message: String, help: &str| warn(compiler, reading, rule, node.range.clone(), message, help);
     if says_no_more(text, reading.name) {
-        say(Rule::Name, "the description says no more than the name".to_owned(), "Say what the tool does, when to use it, and what it returns.");
+        say(
+            Rule::Name,
+            "the description says no more than the name".to_owned(),
+            "Say what the tool does, when to use it, and what it returns.",
+        );
     }
     let length = text.chars().count();
     if length > MOST_CHARACTERS {
         let help = "Move what is about an input to its own `description`, and what is about all tools to `instructions` in millrace.yaml.";
-        say(Rule::Length, format!("the description has {length} characters, and some models' APIs take no more than {MOST_CHARACTERS}"), help);
+        say(
+            Rule::Length,
+            format!("the description has {length} characters, and some models' APIs take no more than {MOST_CHARACTERS}"),
+            help,
+        );
     }
     if let Some(named) = foreign_input(text, inputs, reading.name) {
         let near = nearest(&named, inputs.iter().map(|entry| entry.key.as_str()));
@@ -121,14 +121,7 @@ pub(crate) fn reasons(compiler: &mut Compiler<'_>, document: &Document) {
 }
 
 /// Warns, unless the rule is turned off for the tool or for all.
-fn warn(
-    compiler: &mut Compiler<'_>,
-    reading: &ToolReader<'_>,
-    rule: Rule,
-    range: std::ops::Range<usize>,
-    message: impl Into<String>,
-    help: &str,
-) {
+fn warn(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, rule: Rule, range: Range<usize>, message: impl Into<String>, help: &str) {
     if is_off(&reading.document.root, rule) || is_off(&reading.root.document.root, rule) {
         return;
     }
@@ -144,29 +137,43 @@ fn is_off(root: &Node, rule: Rule) -> bool {
 }
 
 /// What is to be compared with the descriptions of other tools.
-pub(super) fn described(reading: &ToolReader<'_>) -> Option<Described> {
+pub(super) fn described(reading: &ToolReader<'_>) -> Option<ToolDescription> {
     let node = reading.document.root.at("description")?;
     let text = node.text()?.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-    let is_compared = !text.is_empty() && !is_off(&reading.document.root, Rule::Same) && !is_off(&reading.root.document.root, Rule::Same);
-    is_compared.then(|| Described { document: reading.document.clone(), range: node.range.clone(), tool: reading.name.to_owned(), text })
+    let is_compared = text.contains(' ') && !is_off(&reading.document.root, Rule::Same) && !is_off(&reading.root.document.root, Rule::Same);
+    is_compared.then(|| ToolDescription {
+        source: Arc::clone(&reading.document.source),
+        range: node.range.clone(),
+        tool: reading.name.to_owned(),
+        text,
+    })
 }
 
 /// Warns of tools with one description.
-pub(super) fn same(compiler: &mut Compiler<'_>, all: &[Described]) {
+pub(super) fn same(compiler: &mut Compiler<'_>, all: &[ToolDescription]) {
     let mut first: BTreeMap<&str, &str> = BTreeMap::new();
-    for Described { document, range, tool, text } in all {
+    for ToolDescription { source, range, tool, text } in all {
         match first.get(text.as_str()) {
             Some(other) => {
                 let help = advised(Rule::Same, "A model cannot tell the two apart: say what is different.");
-                compiler.warning(document, range.clone(), format!("the tools `{other}` and `{tool}` have the same description"), help);
+                compiler.findings.warning(
+                    source,
+                    range.clone(),
+                    format!("the tools `{other}` and `{tool}` have the same description"),
+                    help,
+                );
             }
             None => drop(first.insert(text, tool)),
         }
     }
 }
 
-/// Whether all words of a description are in the tool's name.
+/// Whether all words of a description are in the tool's name. One word is what an app has that is
+/// being made: it stands for a description that is to come.
 fn says_no_more(text: &str, name: &str) -> bool {
+    if !text.contains(' ') {
+        return false;
+    }
     let words = |text: &str| {
         let parts = text.split(|character: char| !character.is_alphanumeric());
         parts.filter(|part| !part.is_empty()).map(str::to_lowercase).collect::<Vec<_>>()
@@ -200,7 +207,9 @@ fn one_apart(name: &str, other: &str) -> bool {
 /// Whether a description says that nothing is changed.
 fn claims_to_read(text: &str) -> bool {
     let text = text.to_lowercase();
-    ["read-only", "read only", "only reads", "changes nothing", "does not change anything", "never changes"].iter().any(|claim| text.contains(claim))
+    ["read-only", "read only", "only reads", "changes nothing", "does not change anything", "never changes"]
+        .iter()
+        .any(|claim| text.contains(claim))
 }
 
 fn of_input(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, Entry { key, value: input, .. }: &Entry) {
@@ -210,22 +219,38 @@ fn of_input(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, Entry { key, 
     let may_be_absent = input.bool_at("optional") == Some(true) || default.is_some() || input.bool_at("nullable") == Some(true);
     let is_called = |word: &str| text.starts_with(word) || text.contains(&format!("({word}")) || text.ends_with(&format!(", {word}"));
     if is_called("optional") && !may_be_absent {
-        say(Rule::Required, format!("the input `{key}` is described as optional, and callers must give it"), "Add `optional: true` or a `default`, or describe it otherwise.");
+        say(
+            Rule::Required,
+            format!("the input `{key}` is described as optional, and callers must give it"),
+            "Add `optional: true` or a `default`, or describe it otherwise.",
+        );
     }
     if is_called("required") && may_be_absent {
-        say(Rule::Required, format!("the input `{key}` is described as required, and callers may leave it out"), "Remove `optional` or `default`, or describe it otherwise.");
+        say(
+            Rule::Required,
+            format!("the input `{key}` is described as required, and callers may leave it out"),
+            "Remove `optional` or `default`, or describe it otherwise.",
+        );
     }
     if let Some(told) = told_default(&text) {
         let own = default.map(|node| shown(node).to_lowercase());
         if own.as_deref() != Some(&told) {
             let own = own.map_or_else(|| "has none".to_owned(), |own| format!("is `{own}`"));
-            say(Rule::Default, format!("the input `{key}` is described with the default `{told}`, and its default {own}"), "Let `default` and the description say the same.");
+            say(
+                Rule::Default,
+                format!("the input `{key}` is described with the default `{told}`, and its default {own}"),
+                "Let `default` and the description say the same.",
+            );
         }
     }
     if matches!(input.text_at("type"), Some("int" | "float")) {
         for (bound, told) in told_bounds(&text) {
             if let Some(own) = input.at(bound).and_then(Node::number).filter(|own| (own - told).abs() > f64::EPSILON) {
-                say(Rule::Range, format!("the input `{key}` is described with {told} as its `{bound}`, which is {own}"), "Let the two say the same.");
+                say(
+                    Rule::Range,
+                    format!("the input `{key}` is described with {told} as its `{bound}`, which is {own}"),
+                    "Let the two say the same.",
+                );
             }
         }
     }

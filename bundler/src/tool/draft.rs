@@ -10,11 +10,11 @@ use serde_json::Value;
 use super::{
     beside, cache,
     convention::{Convention, INPUT, OUTPUT},
-    execute, hidden,
+    described, execute, hidden,
     hints::{self, Facts, Hints, title_of},
     idempotency, lock_entry,
     reader::{AppParts, ToolReader, ToolReference},
-    described, rules, scan, schemas, tenant, too_many,
+    rules, scan, schemas, tenant, too_many,
 };
 use crate::{
     adapter::Adapters,

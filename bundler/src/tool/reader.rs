@@ -2,7 +2,6 @@
 
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
-use super::described::Described;
 use crate::{
     adapter::Adapters, app_settings::RootSettings, presenter::Presenters, setting::FolderSettings, source::Source, yaml::Document,
 };
@@ -38,5 +37,13 @@ pub(super) struct AppParts<'a> {
     /// The tools that others name.
     pub(super) wanted: Vec<ToolReference>,
     /// What tools say of themselves.
-    pub(super) described: Vec<Described>,
+    pub(super) described: Vec<ToolDescription>,
+}
+
+/// What a tool says of itself, in small letters, and where it stands.
+pub(super) struct ToolDescription {
+    pub(super) source: Arc<Source>,
+    pub(super) range: Range<usize>,
+    pub(super) tool: String,
+    pub(super) text: String,
 }

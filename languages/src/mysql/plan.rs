@@ -4,9 +4,8 @@
 use alloc::{borrow::ToOwned, format, vec, vec::Vec};
 
 use millrace_core::{
-    Json,
+    Json, PlanQuestion,
     app::InputKind,
-    pipeline::PlanQuestion,
     value::{Rows, Value},
 };
 

@@ -3,13 +3,12 @@
 use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
 
 use millrace_core::{
-    Json,
+    Json, PlanQuestion,
     app::ParamStyle,
-    pipeline::PlanQuestion,
     value::{Rows, Value},
 };
 
-use super::{FOR_ANY_VALUES, PLANNED};
+use super::planned::{FOR_ANY_VALUES, PLANNED};
 use crate::plan::{Plans, RowsRead, TableAccess};
 
 /// How it is asked. With values, which stand for no call's, the statement is prepared and planned

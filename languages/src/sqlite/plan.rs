@@ -3,7 +3,7 @@
 use alloc::{borrow::ToOwned, format, string::String, vec, vec::Vec};
 
 use millrace_core::{
-    pipeline::PlanQuestion,
+    PlanQuestion,
     value::{Rows, Value},
 };
 

@@ -43,8 +43,8 @@ const SETS: &str = "set_config";
 /// A block of code, which may set what it likes.
 const BLOCK: &str = "DO";
 
-/// Whether a statement asks for a plan: another one is prepared for that alone, by a name that is made
-/// of its text and that nothing runs by.
+/// Whether a statement asks for a plan. What is prepared for that has a name that is made of its
+/// text, and nothing runs by that name.
 fn asks_for_plan(text: &str) -> bool {
     if text == FOR_ANY_VALUES {
         return true;

@@ -20,8 +20,7 @@ use crate::{
     app::{self, BundledApp, count},
     audit_verify::{Entry, RowSeal, Verifier},
     cli::{Audit, AuditCommand, AuditVerify},
-    commands::check::in_full,
-    output::{CommandError, CommandResult, note, print, print_json},
+    output::{CommandError, CommandResult, in_full, note, print, print_json},
 };
 
 /// The most findings that are told one by one.

@@ -8,7 +8,7 @@ use millrace_bundler::{
 };
 use millrace_catalogue::{HTTP, find};
 use millrace_core::{
-    Endpoint, Error, ErrorKind, ErrorParts, Json,
+    Endpoint, ErrorKind, Json,
     app::{App, Audit, AuditTable, MiddlewareAction},
     ports::Column,
     value::Value,
@@ -28,7 +28,7 @@ use crate::{
         doctor, metrics,
         surface::{self, PlacedChange},
     },
-    output::{CommandError, CommandResult, note, print, print_json},
+    output::{CommandError, CommandResult, in_full, note, print, print_json},
 };
 
 /// The columns of a table of audits, in the SQL of every database but ClickHouse.
@@ -215,7 +215,7 @@ impl Outcome<'_> {
         if let Some(app) = self.report.app.as_ref().filter(|_| arguments.metrics) {
             metrics::show(app)?;
         }
-        let ConnectReport { connections, refused, audits, tenants, planned, .. } = &self.answers;
+        let ConnectReport { connections, refused, audits, tenants, .. } = &self.answers;
         for Connection { adapter, connector, failure } in connections {
             match failure {
                 None => print(format_args!("adapter `{adapter}` ({connector}): connected"))?,
@@ -231,18 +231,7 @@ impl Outcome<'_> {
         for (place, problem) in tenants {
             note(format_args!("{place}: `tenant` does not fit the database: {problem}"));
         }
-        if arguments.plans && !planned.is_empty() {
-            print(plans::lines(planned).join("\n"))?;
-        }
-        for (place, problem) in &self.scans {
-            note(format_args!("{place}: {problem}"));
-        }
-        if !self.scans.is_empty() {
-            note("If a tool should read a whole table, say why in its file: `scan: { allowed: REASON }`.");
-        }
-        for tool in plans::unneeded(planned) {
-            note(format_args!("the tool `{tool}` has `scan`, and reads no table whole: remove it"));
-        }
+        self.print_plans()?;
         for (place, problem) in &self.differences {
             note(format_args!("{place}: {problem}"));
         }
@@ -272,6 +261,24 @@ impl Outcome<'_> {
             Some(app) => print(format_args!("{}: {}", contents(app), self.summary())),
             None => Ok(()),
         }
+    }
+
+    /// How the databases run the statements, as far as that is asked for or wrong.
+    fn print_plans(&self) -> CommandResult {
+        let planned = &self.answers.planned;
+        if self.arguments.plans && !planned.is_empty() {
+            print(plans::lines(planned).join("\n"))?;
+        }
+        for (place, problem) in &self.scans {
+            note(format_args!("{place}: {problem}"));
+        }
+        if !self.scans.is_empty() {
+            note("If a tool should read a whole table, say why in its file: `scan: { allowed: REASON }`.");
+        }
+        for tool in plans::unneeded(planned) {
+            note(format_args!("the tool `{tool}` has `scan`, and reads no table whole: remove it"));
+        }
+        Ok(())
     }
 
     /// How much of each kind is wrong.
@@ -584,15 +591,6 @@ fn sizes(sizes: &Sizes) -> Json {
         "lists": sizes.lists.iter().map(list).collect::<Vec<_>>(),
         "answers": sizes.answers.iter().map(answer).collect::<Vec<_>>(),
     })
-}
-
-/// Whoever checks is the operator: the database's own words are for them.
-pub(super) fn in_full(error: Error) -> String {
-    let ErrorParts { message, source, .. } = error.into_parts();
-    match source {
-        Some(source) => format!("{message} ({source})"),
-        None => message,
-    }
 }
 
 fn contents(app: &App) -> String {

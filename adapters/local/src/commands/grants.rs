@@ -15,8 +15,7 @@ use serde_json::json;
 use crate::{
     app::{self, BundledApp},
     cli::Grants,
-    commands::check::in_full,
-    output::{CommandError, CommandResult, note, print, print_json},
+    output::{CommandError, CommandResult, in_full, note, print, print_json},
 };
 
 pub(super) fn run(arguments: &Grants) -> CommandResult {

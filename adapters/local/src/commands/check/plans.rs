@@ -7,17 +7,15 @@ use millrace_bundler::{
     Report,
     statement::{Dialect, TableRead, table_reads},
 };
-use millrace_catalogue::D1;
+use millrace_catalogue::{D1, find};
 use millrace_core::{
-    Endpoint, Json,
-    pipeline::StatementPlan,
+    Endpoint, Json, StatementPlan,
     value::{Rows, Value},
 };
 use millrace_languages::plan::{Plans, TableAccess};
 use serde_json::json;
 
-use super::in_full;
-use crate::app::count;
+use crate::{app::count, output::in_full};
 
 /// Up to how many rows of a table are counted: counting reads them.
 const MOST_COUNTED: u64 = 1_000_000;
@@ -118,7 +116,7 @@ impl<'a> Planner<'a> {
         let declared = &endpoint.app().tools[tool];
         let Some(adapter) = declared.execute.adapter().map(|adapter| adapter as usize) else { return Vec::new() };
         let connector = &endpoint.app().adapters[adapter].connector;
-        let Some(dialect) = super::dialect_of(connector) else { return Vec::new() };
+        let Some(dialect) = find(connector).and_then(|known| known.language.dialect()) else { return Vec::new() };
         let Some(plans) = dialect.facts().plans else { return Vec::new() };
         let mut planned: Vec<PlannedStatement> = Vec::new();
         for StatementPlan { statement, step, database, text, rows } in endpoint.pipeline().plans(tool, plans.question).await {
@@ -224,7 +222,7 @@ fn remedy(read: &TableRead, table: &str, indexes: &[&Index], dialect: Dialect) -
     };
     if columns.is_empty() {
         return match read.has_where {
-            true => "its conditions compare no column of the table as it is, so no index finds the rows".to_owned(),
+            true => "its conditions do not compare a column of the table as it is, so an index cannot find the rows".to_owned(),
             false => "it has no condition on the table; a `LIMIT` would end it".to_owned(),
         };
     }

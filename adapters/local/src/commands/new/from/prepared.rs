@@ -8,8 +8,8 @@ use millrace_native::{cache::CacheChoice, env::Variables, isolate, wait_until::T
 use super::{source::VARIABLE, table_tools::TableTools, yaml::in_comment};
 use crate::{
     app::{self, count},
-    commands::{check::in_full, new::folder::AppFolder},
-    output::{CommandError, CommandResult, print},
+    commands::new::folder::AppFolder,
+    output::{CommandError, CommandResult, in_full, print},
 };
 
 /// Writes the tools and presenters of tables, and says so. Each statement is prepared; a tool whose

@@ -10,10 +10,7 @@ use millrace_core::{
 use millrace_native::{clock::SystemClock, connectors::NativeConnectors, env::Variables, wait_until::Tasks};
 
 use super::source::Source;
-use crate::{
-    commands::check::in_full,
-    output::{CommandError, CommandResult},
-};
+use crate::output::{CommandError, CommandResult, in_full};
 
 /// How long one question may take.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -15,7 +15,10 @@ impl TableTools<'_> {
         let Filters { conditions, inputs } = self.filters(&[]);
         let mut lines = vec!["SELECT count(*) AS count".to_owned(), format!("FROM {}", self.table_name())];
         lines.extend(conditions);
-        let description = format!("Count {}.", self.rows());
+        let description = match inputs.is_empty() {
+            true => format!("Return how many {} there are.", self.rows()),
+            false => format!("Count {}, all or those that fit the filters.", self.rows()),
+        };
         let rest = allowed("It counts all rows that the filters leave.") + "returns: { schema: { count: { type: int } } }\n";
         self.file(&description, "", &Body::Statement(lines), &inputs, &rest)
     }
