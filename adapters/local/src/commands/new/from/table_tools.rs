@@ -265,7 +265,7 @@ impl<'a> TableTools<'a> {
             _ => self.order(),
         };
         lines.push(format!("ORDER BY {order}"));
-        let by = if self.key.is_empty() { String::new() } else { format!(", ordered by {}", self.key_words(" and ")) };
+        let by = if self.key.is_empty() { ", page by page".to_owned() } else { format!(", ordered by {}", self.key_words(" and ")) };
         let unless = if sorted.len() > 1 && !self.key.is_empty() { " unless sort says otherwise" } else { "" };
         self.pages(&format!("List {}{by}{unless}.", self.rows()), lines, inputs, Returned { scan, by: self.used() })
     }
