@@ -16,7 +16,7 @@ use crate::{
     clients::{self, Selection},
     compiler::{Compiler, Located},
     context::{CONTEXT, ContextBlock},
-    field::{CheckMode, Field, Record, Shape, check, size_bytes},
+    field::{CheckMode, Field, Named, Record, Shape, check, size_bytes},
     identity,
     middleware::{self, MIDDLEWARE},
     names::{is_app_name, is_variable},
@@ -76,7 +76,7 @@ pub(crate) static ROOT: Record = Record {
         .default("bind"),
         Field::new("auth", Shape::Record(&AUTH), "Who may call the tools that have no `auth` of their own."),
         Field::new("context", Shape::Record(&CONTEXT), "What every call knows."),
-        Field::new("middleware", MIDDLEWARE, "What runs before every tool."),
+        Field::new("middleware", MIDDLEWARE, "What runs before every tool.").names(Named::Script),
         Field::new("sync", Shape::Record(&ROOT_SYNC), "Which results calls make stale, and what clients may keep."),
         Field::new("fetch", Shape::Record(&FETCH), "Which hosts scripts may reach."),
         Field::new("locales", Shape::List(&Shape::Text), "The locales that `Intl` and methods such as `toLocaleString` have in scripts; the first is that of a call that names none. Without the key they are `en` and those that scripts write out. An app whose scripts use none of it has no data of locales.").filled(),
@@ -251,6 +251,7 @@ pub(crate) fn read(compiler: &mut Compiler<'_>) -> Option<RootSettings> {
             // `.hyperterse` always ignored what it did not know.
             let severity = if compiler.imported { Severity::Warning } else { Severity::Error };
             check(&mut document, &ROOT, CheckMode { imported: compiler.imported, severity }, &mut compiler.findings);
+            compiler.outline(&document, &ROOT);
             document
         }
         // The file's mistake has been noted; the rest of the app is still looked at.

@@ -14,11 +14,40 @@ use millrace_core::{
 
 use crate::names::{meant, nearest};
 
+/// The first names that placeholders of a statement can have.
+pub(crate) const IN_STATEMENT: &[&str] = &["inputs", "env", "ctx", "auth"];
+/// Those of a step of a transaction.
+pub(crate) const IN_STEP: &[&str] = &["inputs", "steps", "env", "ctx", "auth"];
+/// Those of `confirm`, of keys and of conditions of a call.
+pub(crate) const IN_CALL: &[&str] = &["inputs", "auth", "ctx"];
+/// Those of the middleware.
+pub(crate) const IN_MIDDLEWARE: &[&str] = &["inputs", "auth", "ctx", "request"];
+/// Those of `context.values`.
+pub(crate) const IN_CONTEXT: &[&str] = &["auth", "request", "env"];
+/// Those of a rule of `errors.on`.
+pub(crate) const IN_RULE: &[&str] = &["results", "inputs", "auth", "ctx", "answer"];
+/// Those of its message.
+pub(crate) const IN_RULE_MESSAGE: &[&str] = &["results", "inputs", "auth", "ctx"];
+/// Those of an adapter's connection.
+pub(crate) const IN_CONNECTION: &[&str] = &["env", "secret", "auth"];
+/// Those of an adapter's session.
+pub(crate) const IN_SESSION: &[&str] = &["auth", "env"];
+/// Those of a presenter.
+pub(crate) const IN_PRESENTER: &[&str] = &["item", "items", "auth"];
+/// Those of the condition of a redaction.
+pub(crate) const IN_REDACTION: &[&str] = &["auth", "item"];
+/// Those of the notice of a limit.
+pub(crate) const IN_NOTICE: &[&str] = &["shown", "total", "omitted"];
+/// Where nothing else is filled in, the variables and secrets of the deployment are.
+pub(crate) const OF_DEPLOYMENT: &[&str] = &["env", "secret"];
+/// The arguments of a prompt or the variables of a resource, which have no first name.
+pub(crate) const ARGUMENTS: &[&str] = &["arguments"];
+
 /// What a rule calls the answer to a request that failed.
 pub(crate) const ANSWER: &str = "answer";
 
 /// What a value can be, as far as the app says.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ValueType {
     /// Anything.
     Any,
@@ -47,7 +76,7 @@ pub(crate) enum ValueType {
 }
 
 /// The first names that a path may have, and what they are.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PathScope {
     roots: Vec<(&'static str, ValueType)>,
 }
