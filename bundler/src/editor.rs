@@ -1,9 +1,9 @@
 //! What an editor asks about an app: what can be written at a place, what stands there, where it is
 //! defined, and where else it is named.
 //!
-//! An [`AppIndex`] is what a run of the bundler found of all files. The file in which somebody types
-//! is read anew for each question, also where it is no YAML at the moment: see `cursor`. All places
-//! are bytes of a file's text.
+//! An [`AppIndex`] is what a run of the bundler found of all files. The file in which somebody
+//! types is read anew for each question, also where it is no YAML at the moment: see `cursor`. All
+//! places are bytes of a file's text.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,16 +1,14 @@
 //! The parser of `when:` expressions.
 //!
 //! ```text
-//! or         = and { ( "or" | "||" ) and }
-//! and        = comparison { ( "and" | "&&" ) comparison }
-//! comparison = not [ ( "==" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not" "in" ) not ]
-//! not        = ( "not" | "!" ) not | operand
-//! operand    = primary { "." method }
-//! method     = "size" "(" ")" | ( "startsWith" | "endsWith" | "contains" ) "(" or ")" | "matches" "(" string ")"
+//! or         = and { ( "or" | "||" ) and } and        = comparison { ( "and" | "&&" ) comparison }
+//! comparison = not [ ( "==" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not" "in" ) not ] not
+//! = ( "not" | "!" ) not | operand operand    = primary { "." method } method     = "size" "(" ")"
+//! | ( "startsWith" | "endsWith" | "contains" ) "(" or ")" | "matches" "(" string ")"
 //!            | ( "exists" | "all" ) "(" name "," or ")"
-//! primary    = literal | path | ( "len" | "size" ) "(" or ")" | ( "exists" | "has" ) "(" path ")" | "(" or ")"
-//! path       = name { "." name | "[" digits "]" }
-//! literal    = number | string | "true" | "false" | "null" | "[" [ literal { "," literal } ] "]"
+//! primary    = literal | path | ( "len" | "size" ) "(" or ")" | ( "exists" | "has" ) "(" path ")"
+//! | "(" or ")" path       = name { "." name | "[" digits "]" } literal    = number | string |
+//! "true" | "false" | "null" | "[" [ literal { "," literal } ] "]"
 //! ```
 //!
 //! Where [CEL](https://cel.dev) has the same thing, it is written and means the same. `not a == b`

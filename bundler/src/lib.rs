@@ -204,8 +204,8 @@ pub fn bundle_and_load(folder: &Path, options: &Options, loader: &dyn ScriptLoad
     bundle_with(folder, options, Some(loader), &Texts::default(), None).0
 }
 
-/// Compiles an app folder, with `texts` in place of files. With `outlines`, they come back with what
-/// an editor asks about.
+/// Compiles an app folder, with `texts` in place of files. With `outlines`, they come back with
+/// what an editor asks about.
 pub(crate) fn bundle_with(
     folder: &Path,
     options: &Options,

@@ -1,5 +1,5 @@
-//! What an editor asks about an app, as the readers of its files found it: what each file defines and
-//! names, with places.
+//! What an editor asks about an app, as the readers of its files found it: what each file defines
+//! and names, with places.
 //!
 //! It is read off the same documents and tables that everything else is; nothing is collected where
 //! nobody asks.

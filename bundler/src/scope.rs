@@ -463,3 +463,35 @@ fn follow(value: ValueType, step: &Step, so_far: &str) -> Result<ValueType, Reas
         (other, Step::Index(_)) => Err((format!("`{so_far}` is {}, not a list", other.noun().unwrap_or_default()), String::new())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_tables_say_is_what_scopes_have() {
+        let context = ContextShape::default();
+        let scope = ToolScope { inputs: &[], schema: None, auth: None, env: &[], context: &context, execute: None };
+        let presenter = PathScope::of_presenter(&Json::Null);
+        let cases: [(&[&str], PathScope); 9] = [
+            (IN_STATEMENT, scope.of_statement()),
+            (IN_STEP, scope.of_statement()),
+            (IN_CALL, scope.of_confirm()),
+            (IN_MIDDLEWARE, scope.of_middleware()),
+            (IN_CONTEXT, scope.of_context()),
+            (IN_RULE, scope.of_rules(true)),
+            (IN_RULE_MESSAGE, scope.of_rules(false)),
+            (IN_PRESENTER, presenter.clone()),
+            (IN_NOTICE, PathScope::of_notice()),
+        ];
+        for (listed, scope) in cases {
+            // Variables are no part of a scope, and neither are the steps before one.
+            let mut listed: Vec<&str> = listed.iter().copied().filter(|root| !["env", "steps"].contains(root)).collect();
+            let mut roots = scope.roots();
+            listed.sort_unstable();
+            roots.sort_unstable();
+            assert_eq!(listed, roots);
+        }
+        assert!(IN_REDACTION.iter().all(|root| presenter.roots().contains(root)));
+    }
+}

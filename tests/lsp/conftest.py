@@ -56,8 +56,8 @@ errors:
     "app/tools/orders/list/list.test.yaml": """\
 tests:
   - name: none
-    inputs: { city: Rome, least: 1 }
-    expect: { json: [] }
+    inputs: { city: Oslo, least: 1 }
+    expect: { error: { code: NOT_FOUND } }
 """,
     "app/tools/orders/_folder.yaml": "auth: { plugin: ./plugin.ts }\n",
     "app/tools/orders/plugin.ts": "export default () => ({ subject: \"ada\", claims: { tenant: \"a\" } });\n",
@@ -80,7 +80,7 @@ export default total;
     "app/prompts/review.yaml": """\
 description: A review of the orders of a city.
 arguments:
-  town: { description: "The city" }
+  town: { description: "The city", required: true }
 messages:
   - role: user
     text: "Look at the orders of {{ town }}."
@@ -205,14 +205,13 @@ class Editor:
         return [found.message for found in self.client.diagnostics.get(self.uri(file), [])]
 
     async def until(self, condition, seconds: float = 60):
-        """Waits for a condition, which is looked at after each diagnostic and log line."""
+        """Waits for a condition, which is looked at after each thing that the server says."""
         while not condition():
-            waits = [self.client.wait_for_notification(method) for method in ("textDocument/publishDiagnostics", "window/logMessage")]
-            tasks = [asyncio.ensure_future(wait) for wait in waits]
-            done, left = await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-            for task in left:
-                task.cancel()
-            assert done, f"it did not come to that: {self.client.diagnostics} {self.client.log_messages}"
+            self.client.heard.clear()
+            try:
+                await asyncio.wait_for(self.client.heard.wait(), seconds)
+            except asyncio.TimeoutError as error:
+                raise AssertionError(f"it did not come to that: {self.client.diagnostics} {self.client.log_messages}") from error
 
 
 def write(folder: pathlib.Path, files: dict[str, str]):
@@ -222,10 +221,24 @@ def write(folder: pathlib.Path, files: dict[str, str]):
         path.write_bytes(text.encode())
 
 
-async def start(folders: list[pathlib.Path]) -> LanguageClient:
+def hear(client: LanguageClient):
+    """Keeps what the server says, since several of its notifications may come at once."""
+    client.heard, client.said = asyncio.Event(), []
+    handle = client.protocol._handle_notification
+
+    def keep(method, params):
+        handle(method, params)
+        client.said.append((method, params))
+        client.heard.set()
+
+    client.protocol._handle_notification = keep
+
+
+async def start(folders: list[pathlib.Path], kind: str = "visual-studio-code") -> LanguageClient:
     client = make_test_lsp_client()
+    hear(client)
     await client.start_io(MILLRACE, "lsp")
-    capabilities = client_capabilities("visual-studio-code")
+    capabilities = client_capabilities(kind)
     named = [lsp.WorkspaceFolder(folder.as_uri(), folder.name) for folder in folders]
     await client.initialize_session(lsp.InitializeParams(capabilities, workspace_folders=named))
     return client

@@ -115,7 +115,7 @@ async def test_tools_in_tests_and_prompts(editor):
 
 
 async def test_the_inputs_of_a_test(editor):
-    text = FILES[TEST].replace("{ city: Rome, least: 1 }", "{ city: Rome, § }")
+    text = FILES[TEST].replace("{ city: Oslo, least: 1 }", "{ city: Oslo, § }")
     found = await editor.complete(TEST, text)
     assert [(item.label, item.text_edit.new_text) for item in found] == [("least", "least: ")]
     assert await editor.labels(TEST, FILES[TEST].replace("    inputs:", "    given:\n      §\n    inputs:")) == ["main", "reports"]

@@ -62,7 +62,7 @@ async def test_from_a_placeholder_to_the_input(editor):
 
 
 async def test_from_arguments_to_the_input(editor):
-    assert await editor.definition("app/tools/orders/list/list.test.yaml", "{ ci§ty: Rome") == (LIST, "city")
+    assert await editor.definition("app/tools/orders/list/list.test.yaml", "{ ci§ty: Oslo") == (LIST, "city")
     assert await editor.definition("app/prompts/review.yaml", "{ ci§ty:") == (LIST, "city")
 
 

@@ -60,17 +60,26 @@ async def test_files_that_are_not_open(editor):
     await editor.until(lambda: editor.told(LIST) == [])
 
 
-async def test_versions(editor):
-    versions = []
-    receive = editor.client.protocol.fm.features["textDocument/publishDiagnostics"]
+@pytest.mark.parametrize("kind", ["visual-studio-code", "neovim", "emacs"])
+async def test_what_other_editors_can(app, kind):
+    """What an editor does not take, it does not get: the client of pytest-lsp compares that."""
+    client = await start([app], kind)
+    editor = Editor(client, app)
+    assert await editor.labels(LIST, FILES[LIST].replace("use: main", "use: §")) == ["main", "reports"]
+    editor.change(LIST, FILES[LIST])
+    assert "connector `sqlite`" in await editor.hover(LIST, "use: ma§in")
+    at = editor.position(LIST, "ci§ty: { type")
+    assert await client.text_document_rename_async(lsp.RenameParams(at.text_document, at.position, "town"))
+    await end(client)
 
+
+async def test_versions(editor):
     editor.open(LIST, FILES[LIST] + "nonsense: 1\n")
     await editor.until(lambda: any("nonsense" in told for told in editor.told(LIST)))
-    said = await asyncio.gather(
-        editor.client.wait_for_notification("textDocument/publishDiagnostics"), asyncio.to_thread(editor.change, LIST, FILES[LIST])
-    )
-    assert said[0].version == 2 and said[0].diagnostics == []
-    assert receive and not versions
+    editor.change(LIST, FILES[LIST])
+    await editor.until(lambda: editor.told(LIST) == [])
+    versions = [(said.version, len(said.diagnostics)) for method, said in editor.client.said if getattr(said, "uri", "") == editor.uri(LIST)]
+    assert versions[-1] == (2, 0) and all(version == 1 for version, problems in versions if problems)
 
 
 async def test_what_is_broken_loses_nothing(editor):
@@ -91,13 +100,12 @@ async def test_a_script_as_it_is_typed(editor):
 
 async def test_unknown_methods(editor):
     with pytest.raises(JsonRpcException) as caught:
-        await editor.client.protocol.send_request_async("textDocument/inlayHint", {"textDocument": {"uri": editor.uri(LIST)}})
+        range = lsp.Range(lsp.Position(0, 0), lsp.Position(1, 0))
+        await editor.client.text_document_inlay_hint_async(lsp.InlayHintParams(lsp.TextDocumentIdentifier(editor.uri(LIST)), range))
     assert caught.value.code == -32601
-    editor.client.protocol.notify("$/nobodyKnows", {})
-    editor.client.protocol.notify("workspace/didChangeConfiguration", {"settings": None})
-    with pytest.raises(JsonRpcException) as caught:
-        await editor.client.protocol.send_request_async("textDocument/hover", {"textDocument": {"uri": editor.uri(LIST)}})
-    assert caught.value.code == -32602
+    editor.client.workspace_did_change_configuration(lsp.DidChangeConfigurationParams(settings=None))
+    editor.client.set_trace(lsp.SetTraceParams(lsp.TraceValue.Off))
+    assert await editor.hover(LIST, "use: ma§in")
 
 
 async def test_files_of_nobody(editor):
@@ -191,7 +199,7 @@ async def test_cancelled_requests(app):
     asked = client.protocol.send_request_async("textDocument/hover", at, msg_id="one")
     asked = asyncio.ensure_future(asked)
     await asyncio.sleep(0)
-    client.protocol.notify("$/cancelRequest", {"id": "one"})
+    client.cancel_request(lsp.CancelParams(id="one"))
     with pytest.raises(JsonRpcException) as caught:
         await asked
     assert caught.value.code == -32800
@@ -261,6 +269,11 @@ def test_what_is_no_message():
     done = speak(INITIALIZE, b"Content-Length: 1\r\n\r\n{", frame([1]), {"jsonrpc": "2.0", "id": 2, "method": "shutdown"})
     assert done.returncode == 0 and done.stdout.count(b"-32700") == 2 and b'"id":2' in done.stdout
     assert b"panicked" not in done.stderr
+
+
+def test_parameters_that_are_missing():
+    ask = {"jsonrpc": "2.0", "id": 2, "method": "textDocument/hover", "params": {}}
+    assert b"-32602" in speak(INITIALIZE, ask, {"jsonrpc": "2.0", "method": "$/nobodyKnows"}).stdout
 
 
 def test_order():

@@ -53,8 +53,8 @@ pub(crate) enum Command {
     Doctor(Doctor),
     /// Write the schemas with which an editor checks the app's files
     Schema(Schema),
-    /// Tell an editor what is wrong, and complete what is typed: a language server on standard input
-    /// and output, which the editor starts
+    /// Tell an editor what is wrong, and complete what is typed: a language server on standard
+    /// input and output, which the editor starts
     Lsp(Lsp),
     /// Write millrace.d.ts, the types of an app's scripts
     Types(Types),

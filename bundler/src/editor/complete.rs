@@ -138,18 +138,13 @@ impl AppIndex {
                 }
                 let mut all = Asked { view, text, replace }.values(&found.spot);
                 // What is a word yet may become a map.
-                if let Some(table) = found.spot.table().filter(|_| is_first_of_item(&found.spot)) {
+                if let Some(table) = found.spot.table().filter(|_| found.is_element) {
                     all.extend(Asked { view, text, replace: narrow }.keys_of(table, &[]));
                 }
                 all
             }
         }
     }
-}
-
-/// Whether a value is an element of a list, where the first key of a map may be meant.
-fn is_first_of_item(spot: &Spot<'_>) -> bool {
-    matches!(spot.field.map(|field| field.shape), Some(Shape::List(_) | Shape::OneOf(_)))
 }
 
 struct OpenPlaceholder {

@@ -1,9 +1,9 @@
 //! What a cursor stands in, also in a text that is no YAML at the moment.
 //!
-//! While somebody types, a file is broken most of the time. So a mark is put in place of the word at
-//! the cursor, in several ways, until the text is YAML; in the tree that comes of it, the mark tells
-//! the place. Where the file is broken elsewhere, only the lines that the cursor's line is nested in
-//! are read.
+//! While somebody types, a file is broken most of the time. So a mark is put in place of the word
+//! at the cursor, in several ways, until the text is YAML; in the tree that comes of it, the mark
+//! tells the place. Where the file is broken elsewhere, only the lines that the cursor's line is
+//! nested in are read.
 
 use std::ops::Range;
 
@@ -37,6 +37,8 @@ pub(super) struct Found<'d> {
     pub(super) cursor: Cursor,
     /// The value that the mark is in, or the map whose key it is.
     pub(super) spot: Spot<'d>,
+    /// Whether it is an element of a list.
+    pub(super) is_element: bool,
 }
 
 /// The word around an offset: letters, digits and the characters of names and paths.
@@ -129,7 +131,7 @@ impl Marked {
     pub(super) fn found(&self) -> Option<Found<'_>> {
         let file = Spot::file(&self.document.root, self.record);
         if self.document.root.text().is_some_and(|text| text.trim() == MARK) {
-            return Some(Found { cursor: Cursor::Key, spot: file });
+            return Some(Found { cursor: Cursor::Key, spot: file, is_element: false });
         }
         within(&file)
     }
@@ -138,16 +140,16 @@ impl Marked {
 fn within<'d>(spot: &Spot<'d>) -> Option<Found<'d>> {
     for Child { entry, spot: child, .. } in spot.children() {
         if entry.is_some_and(|entry| entry.key.contains(MARK)) {
-            return Some(Found { cursor: Cursor::Key, spot: *spot });
+            return Some(Found { cursor: Cursor::Key, spot: *spot, is_element: false });
         }
         if let Some(at) = child.node.text().and_then(|text| text.find(MARK)) {
             let text = child.node.text().unwrap_or_default();
             let is_alone = text.trim() == MARK;
             // What is meant to become a map is a word yet.
             if is_alone && is_map(child.shape) {
-                return Some(Found { cursor: Cursor::Key, spot: child });
+                return Some(Found { cursor: Cursor::Key, spot: child, is_element: false });
             }
-            return Some(Found { cursor: Cursor::Value(text[..at].to_owned()), spot: child });
+            return Some(Found { cursor: Cursor::Value(text[..at].to_owned()), spot: child, is_element: entry.is_none() });
         }
         if !matches!(child.node.data, Data::Text(_))
             && let Some(found) = within(&child)

@@ -174,8 +174,8 @@ impl AppIndex {
         Some(Place::new(&found, &range))
     }
 
-    /// Every place that names what stands at an offset: an adapter, a tool, a presenter or a prompt;
-    /// of an input, what a rename would change.
+    /// Every place that names what stands at an offset: an adapter, a tool, a presenter or a
+    /// prompt; of an input, what a rename would change.
     #[must_use]
     pub fn references(&self, texts: &Texts, file: OpenFile<'_>, offset: usize) -> Vec<Place> {
         if let Some((kind, name)) = self.named_at(file, offset) {

@@ -53,7 +53,8 @@ impl AppIndex {
         Ok((target.range, target.name))
     }
 
-    /// The edits that give the input at an offset another name; without one, the places that name it.
+    /// The edits that give the input at an offset another name; without one, the places that name
+    /// it.
     ///
     /// # Errors
     /// Why it cannot be renamed, with the place, as a sentence.

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc,
-        mpsc::{Receiver, Sender, channel},
+        mpsc::{Receiver, Sender, SyncSender, channel},
     },
     thread,
 };
@@ -49,13 +49,13 @@ pub(super) struct Found {
 ///
 /// # Errors
 /// The system gives no thread.
-pub(super) fn start(events: Sender<Event>) -> std::io::Result<Sender<Job>> {
+pub(super) fn start(events: SyncSender<Event>) -> std::io::Result<Sender<Job>> {
     let (jobs, work) = channel();
     thread::Builder::new().name("analysis".to_owned()).spawn(move || run(&work, &events))?;
     Ok(jobs)
 }
 
-fn run(work: &Receiver<Job>, events: &Sender<Event>) {
+fn run(work: &Receiver<Job>, events: &SyncSender<Event>) {
     for Job { folder, texts, previous } in work {
         // A panic is a defect, and never ends the server: what was found before stays.
         let found = panic::catch_unwind(AssertUnwindSafe(|| look(&folder, &texts, previous.as_deref()))).ok();

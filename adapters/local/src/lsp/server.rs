@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc,
-        mpsc::{Sender, SyncSender, channel},
+        mpsc::{Sender, SyncSender, sync_channel},
     },
     thread,
     time::Instant,
@@ -26,6 +26,9 @@ use super::{
     uris::{path_of, uri_of},
     wire::{self, Incoming},
 };
+
+/// The most events that nobody has looked at yet.
+const MOST_UNREAD: usize = 64;
 
 /// The most requests that wait for an app to be looked at.
 const MOST_WAITING: usize = 500;
@@ -72,7 +75,7 @@ enum End {
 /// # Errors
 /// Its messages cannot be read, or the system gives no thread.
 pub(crate) fn serve() -> io::Result<()> {
-    let (events, received) = channel();
+    let (events, received) = sync_channel(MOST_UNREAD);
     let jobs = analysis::start(events.clone())?;
     listen(events)?;
     let mut server = Server {
@@ -95,8 +98,7 @@ pub(crate) fn serve() -> io::Result<()> {
 }
 
 /// Reads standard input in a thread of its own, a few messages ahead.
-fn listen(events: Sender<Event>) -> io::Result<()> {
-    let (messages, taken): (SyncSender<Event>, _) = std::sync::mpsc::sync_channel(64);
+fn listen(events: SyncSender<Event>) -> io::Result<()> {
     let reading = move || {
         let mut input = BufReader::new(io::stdin().lock());
         loop {
@@ -107,14 +109,12 @@ fn listen(events: Sender<Event>) -> io::Result<()> {
                 Err(error) => Event::End(Some(error.to_string())),
             };
             let is_end = matches!(event, Event::End(_));
-            if messages.send(event).is_err() || is_end {
+            if events.send(event).is_err() || is_end {
                 return;
             }
         }
     };
     thread::Builder::new().name("messages".to_owned()).spawn(reading)?;
-    let passing = move || taken.into_iter().all(|event| events.send(event).is_ok());
-    thread::Builder::new().name("events".to_owned()).spawn(passing)?;
     Ok(())
 }
 
@@ -451,6 +451,10 @@ impl Server {
         let Some(app) = self.apps.get(&folder) else { return self.respond(request.id, Ok(Json::Null)) };
         let is_ready = if FRESH.contains(&request.method.as_str()) { app.is_fresh() } else { app.index.is_some() };
         let Some(index) = app.index.clone().filter(|_| is_ready) else {
+            // It was looked at, in vain.
+            if app.due(true).is_none() && !app.is_running {
+                return self.fail(request.id, ErrorCode::InternalError, "the app could not be looked at, which is a defect of Millrace");
+            }
             if self.waiting.len() >= MOST_WAITING {
                 return self.fail(request.id, ErrorCode::ServerCancelled, "too many requests wait for the app to be looked at");
             }
