@@ -15,10 +15,13 @@ use crate::{
 mod introspection;
 mod jwt;
 mod lambda;
+mod one_or_more;
 
 pub(crate) use introspection::INTROSPECTION_POLICY;
 pub(crate) use jwt::{ACCESS_POLICY, JWT_POLICY};
 pub(crate) use lambda::LAMBDA_POLICY;
+
+use one_or_more::{ONE_OR_MORE, one_or_more};
 
 /// `auth`
 pub(crate) static AUTH: Record = Record {
@@ -97,8 +100,6 @@ fn policy_of(plugin: &str) -> Option<&'static Record> {
         _ => None,
     }
 }
-
-const ONE_OR_MORE: Shape = Shape::OneOf(&[Shape::Text, Shape::List(&Shape::Text)]);
 
 impl Compiler<'_> {
     /// Reads an `auth` block. One that is wrong, which has been said, stands for any: what else the
@@ -298,13 +299,6 @@ impl Compiler<'_> {
         }
         found
     }
-}
-
-fn one_or_more(node: Option<&Node>) -> impl Iterator<Item = &Node> {
-    node.into_iter().flat_map(|node| match &node.data {
-        Data::List(items) => items.as_slice(),
-        _ => std::slice::from_ref(node),
-    })
 }
 
 fn key(name: &str, expected: ExpectedKey, node: &Node) -> ApiKey {

@@ -23,6 +23,7 @@ use crate::{
 };
 
 mod complete;
+mod completion;
 mod cursor;
 mod describe;
 mod files;
@@ -33,7 +34,7 @@ mod rename;
 mod scripts;
 mod symbols;
 
-pub use complete::{Completion, CompletionKind, Completions};
+pub use completion::{Completion, CompletionKind, Completions};
 pub use hover::Hover;
 pub use rename::Edit;
 pub use symbols::Symbol;

@@ -4,13 +4,10 @@ use millrace_core::app::App;
 
 use crate::{
     adapter,
-    app_settings::RootSettings,
     app_test::{self, AppTest},
     authorization, budget, clients,
     compiler::Compiler,
-    fetches, identity, load,
-    outline::Layout,
-    presenter, prompt, resource, root, search, skill, sync, tool,
+    fetches, identity, load, presenter, prompt, resource, root, search, skill, sync, tool,
 };
 
 /// Compiles the app. `None` where there is none; else the app as far as it could be read, which is
@@ -18,9 +15,6 @@ use crate::{
 /// Its tests go to `tests`.
 pub(crate) fn compile(compiler: &mut Compiler<'_>, tests: &mut Vec<AppTest>) -> Option<App> {
     let root = root::read(compiler)?;
-    if let Some(outlines) = &mut compiler.outlines {
-        outlines.layout = layout(&root);
-    }
     let mut adapters = adapter::read_all(compiler, &root.adapters_folder);
     let mut presenters = presenter::read_all(compiler, &root.presenters_folder);
     let mut tools = tool::read_all(compiler, &root, &mut adapters, &mut presenters);
@@ -34,9 +28,6 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>, tests: &mut Vec<AppTest>) -> 
         load::check(compiler, &mut scripts, loader);
     }
     let named = compiler.links.take_named();
-    if let Some(outlines) = &mut compiler.outlines {
-        outlines.script_names.clone_from(&named);
-    }
     let statements = compiler.links.take_statements();
     adapters.check_named(compiler, &named);
     adapters.judge_scripts(compiler, &statements, &tools.list);
@@ -91,19 +82,4 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>, tests: &mut Vec<AppTest>) -> 
         compiler.sizes = Some(measured);
     }
     Some(app)
-}
-
-/// Where the parts of the app are, and what its root file lists.
-fn layout(root: &RootSettings) -> Layout {
-    Layout {
-        root: root.document.source.path.clone(),
-        tools: root.tools_folder.clone(),
-        adapters: root.adapters_folder.clone(),
-        prompts: root.prompts_folder.clone(),
-        resources: root.resources_folder.clone(),
-        presenters: root.presenters_folder.clone(),
-        skills: root.skills_folder.clone(),
-        env: root.env.clone(),
-        secrets: root.secrets.clone(),
-    }
 }

@@ -20,6 +20,7 @@ use crate::{
     identity,
     middleware::{self, MIDDLEWARE},
     names::{is_app_name, is_variable},
+    outline::Layout,
     prompt::INLINE_PROMPT,
     resource::INLINE_RESOURCE,
     script::intl,
@@ -257,7 +258,26 @@ pub(crate) fn read(compiler: &mut Compiler<'_>) -> Option<RootSettings> {
         // The file's mistake has been noted; the rest of the app is still looked at.
         None => Document::parse(Source::new(path, ""), &mut compiler.findings)?,
     };
-    Some(settings(compiler, document))
+    let settings = settings(compiler, document);
+    if let Some(outlines) = &mut compiler.outlines {
+        outlines.layout = layout(&settings);
+    }
+    Some(settings)
+}
+
+/// Where the parts of the app are, and what its root file lists.
+fn layout(root: &RootSettings) -> Layout {
+    Layout {
+        root: root.document.source.path.clone(),
+        tools: root.tools_folder.clone(),
+        adapters: root.adapters_folder.clone(),
+        prompts: root.prompts_folder.clone(),
+        resources: root.resources_folder.clone(),
+        presenters: root.presenters_folder.clone(),
+        skills: root.skills_folder.clone(),
+        env: root.env.clone(),
+        secrets: root.secrets.clone(),
+    }
 }
 
 fn find(compiler: &mut Compiler<'_>) -> Option<String> {

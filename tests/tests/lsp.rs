@@ -21,7 +21,7 @@ fn scenarios(file: &str, least: usize) {
 
 #[test]
 fn completion() {
-    scenarios("test_completion.py", 30);
+    scenarios("test_completion.py", 28);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use millrace_core::app::{Auth, EnvPart, IntrospectionServer, JwtPolicy, KeySource, TokenCarrier};
 
 use super::{
-    ONE_OR_MORE,
     jwt::{AUDIENCE, CLAIMS},
+    one_or_more::ONE_OR_MORE,
 };
 use crate::{
     compiler::Compiler,

@@ -9,7 +9,7 @@ use millrace_tokens::{
 };
 use serde_json::json;
 
-use super::{ONE_OR_MORE, one_or_more};
+use super::one_or_more::{ONE_OR_MORE, one_or_more};
 use crate::{
     compiler::Compiler,
     field::{CheckMode, Field, Named, Record, Shape, check_part, duration_ms},

@@ -5,7 +5,7 @@ use millrace_core::{
     platform_caller::Authorizer,
 };
 
-use super::{ONE_OR_MORE, jwt::CLAIMS};
+use super::{jwt::CLAIMS, one_or_more::ONE_OR_MORE};
 use crate::{
     compiler::Compiler,
     field::{Field, Named, Record, Shape},

@@ -6,6 +6,7 @@ use millrace_catalogue::{COMMON_OPTIONS, find};
 
 use super::{
     AppIndex, Kind, OpenFile,
+    completion::{Completion, CompletionKind, Completions},
     cursor::{self, Cursor, Found, MARK},
     describe::{key_doc, summary},
     members::{Member, View},
@@ -27,50 +28,6 @@ pub(super) const MOST_COMPLETIONS: usize = 1000;
 
 /// The longest placeholder that is looked for around a cursor, in bytes.
 const LONGEST_PLACEHOLDER: usize = 500;
-
-/// What can be written at a cursor.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Completions {
-    /// The first of them.
-    pub items: Vec<Completion>,
-    /// Whether these are all; else there are more, of which only those that fit the word at the
-    /// cursor are here.
-    pub is_whole: bool,
-}
-
-/// Something that can be written at a cursor.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Completion {
-    /// What it is called.
-    pub label: String,
-    /// What it is.
-    pub kind: CompletionKind,
-    /// A few words about it; may be empty.
-    pub detail: String,
-    /// What it means, as Markdown; may be empty.
-    pub doc: String,
-    /// The text to write.
-    pub insert: String,
-    /// The bytes that it replaces.
-    pub replace: Range<usize>,
-}
-
-/// What a completion is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CompletionKind {
-    /// A key of a file.
-    Key,
-    /// One of the values that a key takes.
-    Value,
-    /// Something that the app defines.
-    Name,
-    /// A file.
-    File,
-    /// An input, a variable or a column.
-    Variable,
-    /// A word or a function of expressions.
-    Word,
-}
 
 /// What is completed: the bytes of the word at the cursor, and the text around it.
 struct Asked<'a> {

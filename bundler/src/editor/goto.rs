@@ -13,7 +13,6 @@ use crate::{
     expression::written_paths,
     field::Named,
     outline::{Outline, inner_range},
-    script::AppPart,
     source::Source,
     tree::parent,
     walk::Spot,
@@ -218,7 +217,7 @@ impl AppIndex {
             let named = outline.mentions.iter().filter(|mention| Kind::of(mention.named) == Some(kind) && mention.text == name);
             places.extend(named.map(|mention| Place::new(file, &mention.range)));
         }
-        let in_scripts = self.outlines.script_names.iter().filter(|found| found.name == name && kind_of(found.part) == Some(kind));
+        let in_scripts = self.outlines.script_names.iter().filter(|found| found.name == name && scripts::kind_of(found.part) == Some(kind));
         for found in in_scripts {
             let file = found.file.to_string_lossy().replace('\\', "/");
             let Some(text) = self.text(&Texts::default(), &file) else { continue };
@@ -232,14 +231,5 @@ impl AppIndex {
         places.sort();
         places.dedup();
         places
-    }
-}
-
-/// The kind of what a script names.
-pub(super) fn kind_of(part: AppPart) -> Option<Kind> {
-    match part {
-        AppPart::Adapter | AppPart::Api => Some(Kind::Adapter),
-        AppPart::Tool => Some(Kind::Tool),
-        _ => None,
     }
 }

@@ -350,7 +350,7 @@ impl Renaming<'_> {
         }
         let suggest = index.outlines.script_names.iter().filter(|found| found.name == self.tool);
         let suggest = suggest
-            .filter(|found| super::goto::kind_of(found.part) == Some(Kind::Tool))
+            .filter(|found| scripts::kind_of(found.part) == Some(Kind::Tool))
             .map(|found| found.file.to_string_lossy().replace('\\', "/"));
         for path in scripts.others.iter().cloned().chain(suggest) {
             let Some(text) = index.text(self.texts, &path) else { continue };

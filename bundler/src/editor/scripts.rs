@@ -4,12 +4,14 @@ use std::ops::Range;
 
 use super::{
     AppIndex, Kind, OpenFile,
-    complete::{Completion, CompletionKind},
+    completion::{Completion, CompletionKind},
     cursor,
     describe::summary,
-    goto::kind_of,
 };
-use crate::{link::is_script, script};
+use crate::{
+    link::is_script,
+    script::{self, AppPart},
+};
 
 /// A definition that a script names.
 pub(super) struct NameAt {
@@ -80,4 +82,13 @@ pub(super) fn completions(index: &AppIndex, file: OpenFile<'_>, offset: usize) -
         }
     };
     index.all(*kind).map(of).collect()
+}
+
+/// The kind of what a script names.
+pub(super) fn kind_of(part: AppPart) -> Option<Kind> {
+    match part {
+        AppPart::Adapter | AppPart::Api => Some(Kind::Adapter),
+        AppPart::Tool => Some(Kind::Tool),
+        _ => None,
+    }
 }

@@ -14,7 +14,10 @@ use std::{
 use millrace_bundler::{ChangeClass, Diagnostic, Report, Severity, Surface, SurfacePlaces, Texts, changes, editor::AppIndex};
 use serde_json::{Value as Json, json};
 
-use super::{documents::Lines, queue::Event};
+use super::{
+    documents::Lines,
+    queue::{Analysed, Event, Found},
+};
 use crate::app;
 
 /// An app that is to be looked at.
@@ -25,24 +28,6 @@ pub(super) struct Job {
     pub(super) texts: BTreeMap<String, Arc<str>>,
     /// What was found before.
     pub(super) previous: Option<Arc<AppIndex>>,
-}
-
-/// What came of it.
-pub(super) struct Analysed {
-    pub(super) folder: PathBuf,
-    /// `None` where the bundler failed, which is a defect of it.
-    pub(super) found: Option<Found>,
-    /// The texts that were looked at.
-    pub(super) texts: BTreeMap<String, Arc<str>>,
-}
-
-/// What was found.
-pub(super) struct Found {
-    pub(super) index: Arc<AppIndex>,
-    /// What is wrong with each file, as the protocol says it, by the file's path below the folder.
-    pub(super) problems: BTreeMap<String, Vec<Json>>,
-    /// Whether the folder still has an app.
-    pub(super) is_app: bool,
 }
 
 /// Starts the thread. What it finds goes to `events`.

@@ -160,7 +160,7 @@ mod tests {
     fn columns_are_units_of_utf_16() {
         let text = "a: \"😀ü\" # x\r\nb: 1\r\n";
         let lines = Lines::new(text);
-        for (place, needle) in [(at(0, 6), "ü"), (at(0, 10), "x"), (at(1, 0), "b"), (at(1, 3), "1")] {
+        for (place, needle) in [(at(0, 6), "ü"), (at(0, 11), "x"), (at(1, 0), "b"), (at(1, 3), "1")] {
             assert_eq!(lines.offset(&place), text.find(needle), "{needle}");
             assert_eq!(lines.position(text.find(needle).unwrap()), place, "{needle}");
         }

@@ -1,15 +1,18 @@
 //! What the server waits for: messages, and what came of runs of the bundler.
 
 use std::{
-    collections::VecDeque,
-    sync::mpsc::{Receiver, RecvTimeoutError},
+    collections::{BTreeMap, VecDeque},
+    path::PathBuf,
+    sync::{
+        Arc,
+        mpsc::{Receiver, RecvTimeoutError},
+    },
     time::{Duration, Instant},
 };
 
 use lsp_server::{Message, Notification, Request, RequestId};
+use millrace_bundler::editor::AppIndex;
 use serde_json::Value as Json;
-
-use super::analysis::Analysed;
 
 /// The most messages that are read ahead, to find out which requests are cancelled.
 const MOST_AHEAD: usize = 1000;
@@ -41,6 +44,24 @@ impl From<Message> for Event {
             Message::Response(_) => Self::Answer,
         }
     }
+}
+
+/// What came of looking at an app.
+pub(super) struct Analysed {
+    pub(super) folder: PathBuf,
+    /// `None` where the bundler failed, which is a defect of it.
+    pub(super) found: Option<Found>,
+    /// The texts that were looked at.
+    pub(super) texts: BTreeMap<String, Arc<str>>,
+}
+
+/// What was found.
+pub(super) struct Found {
+    pub(super) index: Arc<AppIndex>,
+    /// What is wrong with each file, as the protocol says it, by the file's path below the folder.
+    pub(super) problems: BTreeMap<String, Vec<Json>>,
+    /// Whether the folder still has an app.
+    pub(super) is_app: bool,
 }
 
 /// What happened and was not looked at yet.

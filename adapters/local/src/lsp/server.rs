@@ -18,11 +18,11 @@ use millrace_bundler::{Texts, editor::OpenFile};
 use serde_json::{Value as Json, json};
 
 use super::{
-    analysis::{self, Analysed, Job},
+    analysis::{self, Job},
     answers::{Asked, FRESH, METHODS, Refusal},
     apps::Apps,
     documents::Documents,
-    queue::{Event, Queue, cancelled},
+    queue::{Analysed, Event, Queue, cancelled},
     uris::{path_of, uri_of},
     wire::{self, Incoming},
 };
