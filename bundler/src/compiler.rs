@@ -156,6 +156,9 @@ impl<'a> Compiler<'a> {
             };
             scope.spawn(reading);
             for (file, (document, findings)) in files.iter().zip(read) {
+                if self.is_stopped() {
+                    return;
+                }
                 self.tree.saw([PathBuf::from(path(file))]);
                 self.findings.append(findings);
                 if let Some(document) = &document {
@@ -164,6 +167,11 @@ impl<'a> Compiler<'a> {
                 take(self, file, document);
             }
         });
+    }
+
+    /// Whether nobody waits for the result any more: it is thrown away then.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.outlines.as_ref().is_some_and(Outlines::is_stopped)
     }
 
     /// Notes what an editor asks about a file, where one does.

@@ -10,7 +10,7 @@ use std::{
     fs,
     ops::Range,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, atomic::AtomicBool},
 };
 
 use millrace_core::ports::ScriptLoader;
@@ -116,7 +116,8 @@ impl Kind {
 }
 
 /// Compiles an app folder with `texts` in place of files, and gives what an editor asks about, too.
-/// Of a file that cannot be read, it is what `previous` knew.
+/// Of a file that cannot be read, it is what `previous` knew. Where `stop` was set meanwhile, it
+/// ends early, and what comes of it means nothing.
 #[must_use]
 pub fn analyse(
     folder: &Path,
@@ -124,8 +125,10 @@ pub fn analyse(
     loader: Option<&dyn ScriptLoader>,
     texts: &Texts,
     previous: Option<&AppIndex>,
+    stop: &Arc<AtomicBool>,
 ) -> (Report, AppIndex) {
-    let (report, outlines) = bundle_with(folder, options, loader, texts, Some(Outlines::default()));
+    let outlines = Outlines::until(stop);
+    let (report, outlines) = bundle_with(folder, options, loader, texts, Some(outlines));
     let mut outlines = outlines.unwrap_or_default();
     if let Some(previous) = previous {
         let seen: BTreeSet<&Path> = report.files.iter().map(PathBuf::as_path).collect();

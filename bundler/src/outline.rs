@@ -7,7 +7,10 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Range,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use millrace_core::app::{App, Execute};
@@ -38,6 +41,8 @@ pub(crate) struct Outlines {
     /// Where the parts of the app are.
     pub(crate) layout: Layout,
     last_scope: Option<Arc<PathScope>>,
+    /// Set where nobody waits for the result any more.
+    stop: Arc<AtomicBool>,
 }
 
 /// The scripts of a tool.
@@ -130,6 +135,16 @@ impl Default for Layout {
 }
 
 impl Outlines {
+    /// None yet; `stop` is set where nobody waits for them any more.
+    pub(crate) fn until(stop: &Arc<AtomicBool>) -> Self {
+        Self { stop: Arc::clone(stop), ..Self::default() }
+    }
+
+    /// Whether nobody waits for the result any more.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
     /// Notes what a file defines and names.
     pub(crate) fn add(&mut self, document: &Document, record: &'static Record) {
         self.files.insert(document.source.path.clone(), Arc::new(Outline::of(document, record)));

@@ -2,7 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot write its files fails")]
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::{Arc, atomic::AtomicBool},
+};
 
 use millrace_bundler::{
     Texts,
@@ -36,7 +40,7 @@ const TOOL: &str = "app/tools/list/config.yaml";
 
 fn index(folder: &Path, texts: &[(&str, &str)], previous: Option<&AppIndex>) -> (usize, AppIndex) {
     let texts: BTreeMap<String, _> = texts.iter().map(|(path, text)| ((*path).to_owned(), (*text).into())).collect();
-    let (report, index) = analyse(folder, &options(), None, &Texts::new(texts), previous);
+    let (report, index) = analyse(folder, &options(), None, &Texts::new(texts), previous, &Arc::default());
     (report.diagnostics.len(), index)
 }
 
@@ -127,9 +131,25 @@ fn what_is_completed_is_a_key() {
         assert!(!keys.is_empty(), "{path} {text}");
         for key in keys {
             let text = text.replace('§', &format!("{key}: 1"));
-            let (report, _) = analyse(folder.path(), &options(), None, &Texts::new([(path.to_owned(), text.as_str().into())].into()), None);
+            let (report, _) = analyse(
+                folder.path(),
+                &options(),
+                None,
+                &Texts::new([(path.to_owned(), text.as_str().into())].into()),
+                None,
+                &Arc::default(),
+            );
             let unknown = report.diagnostics.iter().find(|found| found.message.contains("is not a key of"));
             assert!(unknown.is_none(), "{path}: {key}: {unknown:?}");
         }
     }
+}
+
+#[test]
+fn nobody_waits_for_what_was_stopped() {
+    let folder = app();
+    let stop = Arc::new(AtomicBool::new(true));
+    let (_, stopped) = analyse(folder.path(), &options(), None, &Texts::default(), None, &stop);
+    let (_, whole) = index(folder.path(), &[], None);
+    assert!(stopped.file_count() < whole.file_count(), "no tool was read: {} of {}", stopped.file_count(), whole.file_count());
 }

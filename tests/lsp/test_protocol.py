@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import pathlib
+import random
 import subprocess
 import time
 
@@ -238,6 +239,46 @@ async def test_eight_thousand_tools(app):
     problems = time.monotonic() - began
     memory = next(int(line.split()[1]) for line in open(f"/proc/{client._server.pid}/status") if line.startswith("VmHWM")) // 1024
     print(f"8,000 tools: first answer {first:.2f} s, keystroke {slowest * 1000:.0f} ms, names {names * 1000:.0f} ms, problems {problems:.2f} s, {memory} MB")
+    await end(client)
+
+
+PIECES = ["{{", "}}", "{{ inputs.", '"', "'", "\n", "\n  ", ": ", "- ", "#", "|", "[", "]", "{", "}", "é", "😀", "inputs", "use: ", "when: ", "\t", "&a", "*a", "<<: ", "---\n", "null", "\r\n", 'ctx.db("', "."]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+async def test_whatever_is_typed(app, seed):
+    """Every request has an answer that fits the protocol, or a reason; the app is as before once the files are."""
+    client = await start([app])
+    editor, chance = Editor(client, app), random.Random(seed)
+    files = [file for file in FILES if not file.endswith(".sql")]
+    texts = {file: editor.open(file) for file in files}
+    asked = [
+        lambda *at: client.text_document_completion_async(lsp.CompletionParams(*at)),
+        lambda *at: client.text_document_hover_async(lsp.HoverParams(*at)),
+        lambda *at: client.text_document_definition_async(lsp.DefinitionParams(*at)),
+    ]
+    answers = 0
+    for _ in range(400):
+        file = chance.choice(files)
+        text = texts[file]
+        start_at = chance.randrange(len(text) + 1)
+        end_at = min(len(text), start_at + chance.choice([0, 0, 0, 1, 3, 20]))
+        texts[file] = FILES[file] if chance.random() < 0.1 else text[:start_at] + chance.choice(PIECES) + text[end_at:]
+        editor.change(file, texts[file])
+        document = lsp.TextDocumentIdentifier(editor.uri(file))
+        at = lsp.Position(chance.randrange(texts[file].count("\n") + 2), chance.randrange(40))
+        await chance.choice(asked)(document, at)
+        if chance.random() < 0.1:
+            try:
+                await client.text_document_rename_async(lsp.RenameParams(document, at, "fresh"))
+            except JsonRpcException as refused:
+                assert refused.code == -32803
+        answers += 1
+    for file in files:
+        editor.change(file, FILES[file])
+    await editor.until(lambda: all(not any("not YAML" in told for told in editor.told(file)) for file in files))
+    assert await editor.labels(LIST, FILES[LIST].replace("use: main", "use: §")) == ["main", "reports"]
+    assert answers == 400
     await end(client)
 
 

@@ -4,6 +4,7 @@ use std::{
     panic,
     path::{Path, PathBuf},
     rc::Rc,
+    sync::{Arc, atomic::AtomicBool},
     thread,
 };
 
@@ -75,10 +76,10 @@ fn in_large_stack<T: Send>(compile: impl Fn() -> T + Send + Copy) -> T {
 }
 
 /// Compiles an app folder for this machine with `texts` in place of files, and gives what an editor
-/// asks about; `previous` is what was known before.
-pub(crate) fn compile_open(folder: &Path, texts: &Texts, previous: Option<&AppIndex>) -> (Report, AppIndex) {
+/// asks about; `previous` is what was known before, and `stop` ends it early.
+pub(crate) fn compile_open(folder: &Path, texts: &Texts, previous: Option<&AppIndex>, stop: &Arc<AtomicBool>) -> (Report, AppIndex) {
     let options = Options { connectors: names(Host::Native), ..Options::default() };
-    in_large_stack(|| editor::analyse(folder, &options, Some(&Engine::new()), texts, previous))
+    in_large_stack(|| editor::analyse(folder, &options, Some(&Engine::new()), texts, previous, stop))
 }
 
 /// What is wrong with the file of variables in an app's folder.

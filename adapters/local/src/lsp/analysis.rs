@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc,
+        atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, Sender, SyncSender, channel},
     },
     thread,
@@ -28,6 +29,8 @@ pub(super) struct Job {
     pub(super) texts: BTreeMap<String, Arc<str>>,
     /// What was found before.
     pub(super) previous: Option<Arc<AppIndex>>,
+    /// Set where something has changed meanwhile.
+    pub(super) stop: Arc<AtomicBool>,
 }
 
 /// Starts the thread. What it finds goes to `events`.
@@ -41,18 +44,19 @@ pub(super) fn start(events: SyncSender<Event>) -> std::io::Result<Sender<Job>> {
 }
 
 fn run(work: &Receiver<Job>, events: &SyncSender<Event>) {
-    for Job { folder, texts, previous } in work {
+    for Job { folder, texts, previous, stop } in work {
         // A panic is a defect, and never ends the server: what was found before stays.
-        let found = panic::catch_unwind(AssertUnwindSafe(|| look(&folder, &texts, previous.as_deref()))).ok();
-        if events.send(Event::Analysed(Analysed { folder, found, texts })).is_err() {
+        let found = panic::catch_unwind(AssertUnwindSafe(|| look(&folder, &texts, previous.as_deref(), &stop))).ok();
+        let is_stopped = stop.load(Ordering::Relaxed);
+        if events.send(Event::Analysed(Analysed { folder, found, texts, is_stopped })).is_err() {
             return;
         }
     }
 }
 
-fn look(folder: &Path, open: &BTreeMap<String, Arc<str>>, previous: Option<&AppIndex>) -> Found {
+fn look(folder: &Path, open: &BTreeMap<String, Arc<str>>, previous: Option<&AppIndex>, stop: &Arc<AtomicBool>) -> Found {
     let texts = Texts::new(open.clone());
-    let (report, index) = app::compile_open(folder, &texts, previous);
+    let (report, index) = app::compile_open(folder, &texts, previous, stop);
     let mut problems = Problems { folder, open, found: BTreeMap::new() };
     for diagnostic in report.diagnostics.iter().chain(&app::broken_env_file(folder)) {
         problems.add(diagnostic);

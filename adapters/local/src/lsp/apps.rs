@@ -3,7 +3,10 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -18,6 +21,9 @@ const QUIET: Duration = Duration::from_millis(150);
 /// How long a change waits for others at the most.
 const LONGEST: Duration = Duration::from_secs(1);
 
+/// How often in a row an app is not looked at to the end, because something changes.
+const MOST_STOPS: u8 = 3;
+
 /// The most apps.
 const MOST: usize = 100;
 
@@ -30,6 +36,10 @@ pub(super) struct App {
     changed: Option<(Instant, Instant)>,
     /// Whether it is looked at now.
     pub(super) is_running: bool,
+    /// Ends that early.
+    stop: Arc<AtomicBool>,
+    /// How often that was ended early, one after the other.
+    stops: u8,
     /// What was said about its files, by their paths below its folder.
     pub(super) told: BTreeMap<String, Vec<Json>>,
 }
@@ -39,6 +49,10 @@ impl App {
     pub(super) fn changed(&mut self) {
         let now = Instant::now();
         self.changed = Some((self.changed.map_or(now, |(first, _)| first), now));
+        // Whoever types on waits for nothing that was before; but what was found grows old.
+        if self.is_running && self.index.is_some() && self.stops < MOST_STOPS {
+            self.stop.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Whether what was found is what its files say now.
@@ -52,10 +66,18 @@ impl App {
         if at_once || self.index.is_none() { Some(first) } else { Some((last + QUIET).min(first + LONGEST)) }
     }
 
-    /// Notes that it is looked at.
-    pub(super) fn starts(&mut self) {
+    /// Notes that it is looked at; gives what ends that early.
+    pub(super) fn starts(&mut self) -> Arc<AtomicBool> {
         self.changed = None;
         self.is_running = true;
+        self.stop = Arc::default();
+        Arc::clone(&self.stop)
+    }
+
+    /// Notes that it was looked at, or that this was ended early.
+    pub(super) fn ends(&mut self, is_stopped: bool) {
+        self.is_running = false;
+        self.stops = if is_stopped { self.stops + 1 } else { 0 };
     }
 }
 

@@ -51,6 +51,8 @@ pub(super) struct Analysed {
     pub(super) folder: PathBuf,
     /// `None` where the bundler failed, which is a defect of it.
     pub(super) found: Option<Found>,
+    /// Whether something has changed meanwhile, so that what was found means nothing.
+    pub(super) is_stopped: bool,
     /// The texts that were looked at.
     pub(super) texts: BTreeMap<String, Arc<str>>,
 }

@@ -354,8 +354,8 @@ impl Server {
         };
         let texts = self.texts(&folder);
         let Some(app) = self.apps.get_mut(&folder) else { return };
-        app.starts();
-        let job = Job { folder, texts, previous: app.index.clone() };
+        let stop = app.starts();
+        let job = Job { folder, texts, previous: app.index.clone(), stop };
         self.is_busy = self.jobs.send(job).is_ok();
     }
 
@@ -368,9 +368,12 @@ impl Server {
     /// Takes what was found of an app, and says what is wrong with its files.
     fn take(&mut self, analysed: Analysed) -> io::Result<()> {
         self.is_busy = false;
-        let Analysed { folder, found, texts } = analysed;
+        let Analysed { folder, found, texts, is_stopped } = analysed;
         let Some(app) = self.apps.get_mut(&folder) else { return Ok(()) };
-        app.is_running = false;
+        app.ends(is_stopped);
+        if is_stopped {
+            return Ok(());
+        }
         let Some(found) = found else {
             self.log("the app could not be looked at, which is a defect of Millrace: see its standard error")?;
             return self.ask_again();
