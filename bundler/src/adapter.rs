@@ -12,8 +12,9 @@ use millrace_core::app::{Adapter, EnvPart, EnvTemplate, Script, SessionTemplate,
 use crate::{
     AdapterTenant, Seed, Severity,
     compiler::Compiler,
-    field::{Field, Record, Shape, duration_ms},
+    field::{Field, Named, Record, Shape, duration_ms},
     names::{all_of, is_name, meant, nearest, one_of},
+    scope::IN_CONNECTION,
     script::{AppPart, ScriptReference},
     source::Source,
     statement::TenantRule,
@@ -40,9 +41,9 @@ pub(crate) static ADAPTER: Record = Record {
     doc: "One connection. `{{ env.X }}` works in every text of the file.",
     fields: &[
         Field::new("name", Shape::Text, "The name that tools `use`; without it, the file's name."),
-        Field::new("connector", Shape::Text, NAMES).required(),
-        Field::new("connection_string", Shape::Text, CONNECTION_STRINGS).filled().required(),
-        Field::new("options", Shape::Map(&OPTION), OPTIONS).filled(),
+        Field::new("connector", Shape::Text, NAMES).names(Named::Connector).required(),
+        Field::new("connection_string", Shape::Text, CONNECTION_STRINGS).sees(IN_CONNECTION).required(),
+        Field::new("options", Shape::Map(&OPTION), OPTIONS).sees(IN_CONNECTION).keys(Named::ConnectorOption),
         Field::new(
             "session",
             Shape::Record(&session::SESSION),
@@ -75,9 +76,9 @@ static FALLBACK: Record = Record {
     noun: "`fallback`",
     doc: "What replaces the adapter's connector on a host that does not have it.",
     fields: &[
-        Field::new("connector", Shape::Text, "What it connects to: `d1`.").required(),
+        Field::new("connector", Shape::Text, "What it connects to: `d1`.").names(Named::Connector).required(),
         Field::new("connection_string", Shape::Text, "Where to connect: `d1:DB` is the binding `DB` of a Worker.").filled().required(),
-        Field::new("options", Shape::Map(&OPTION), "As in an adapter.").filled(),
+        Field::new("options", Shape::Map(&OPTION), "As in an adapter.").sees(IN_CONNECTION).keys(Named::ConnectorOption),
     ],
 };
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::{
     compiler::Compiler,
-    field::{Field, Record, Shape},
+    field::{Field, Named, Record, Shape},
     names::{is_header_token, is_variable, meant},
     tree::{is_config, is_test, parent, stem},
     yaml::{Data, Document, Node},
@@ -62,7 +62,8 @@ const GIVEN: Field = Field::new(
     DATABASES,
     "What is in the databases before the call, by the adapter. Each test has a SQLite database of its own in memory: made from the adapter's \
      `seed`, else a copy of its file.",
-);
+)
+.keys(Named::Adapter);
 const HTTP: Field = Field::new("http", ANSWERS, "What APIs answer. A request that no entry answers is sent nowhere, and fails the test.");
 
 /// `app/**/*.test.yaml`
@@ -72,8 +73,10 @@ pub(crate) static TEST_FILE: Record = Record {
     doc: "Tests of the tool whose `config.yaml` is in the same folder, or of the prompt in the file of the same name. A key beside `tests` \
           holds for each test that does not have it.",
     fields: &[
-        Field::new("tool", Shape::Text, "The tool, by its name.").default("that of the same folder"),
-        Field::new("prompt", Shape::Text, "The prompt, by its name, in place of a tool.").default("that of the file of the same name"),
+        Field::new("tool", Shape::Text, "The tool, by its name.").names(Named::Tool).default("that of the same folder"),
+        Field::new("prompt", Shape::Text, "The prompt, by its name, in place of a tool.")
+            .names(Named::Prompt)
+            .default("that of the file of the same name"),
         Field::new("resource", Shape::Text, "The URI of a resource, in place of a tool."),
         AS,
         HEADERS,
@@ -92,7 +95,7 @@ static TEST: Record = Record {
     doc: "One call, and what is expected of it. Without `error` in `expect`, the call must succeed.",
     fields: &[
         Field::new("name", Shape::Text, "What is tested; no other test of the file has it.").required(),
-        Field::new("inputs", Shape::Map(&Shape::Any), "The inputs of the tool, or the arguments of the prompt."),
+        Field::new("inputs", Shape::Map(&Shape::Any), "The inputs of the tool, or the arguments of the prompt.").keys(Named::Input),
         Field::new(
             "answers",
             Shape::OneOf(&[Shape::Word(&ACTIONS), Shape::Map(&Shape::Any)]),

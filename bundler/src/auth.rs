@@ -4,7 +4,7 @@ use millrace_core::app::{ApiKey, ApiKeys, Auth, EnvPart, EnvTemplate, ExpectedKe
 
 use crate::{
     compiler::Compiler,
-    field::{CheckMode, Field, Record, Shape, check_part},
+    field::{CheckMode, Field, Named, Record, Shape, check_part},
     link::is_reference,
     names::nearest,
     template::pointer_token,
@@ -15,10 +15,13 @@ use crate::{
 mod introspection;
 mod jwt;
 mod lambda;
+mod one_or_more;
 
 pub(crate) use introspection::INTROSPECTION_POLICY;
 pub(crate) use jwt::{ACCESS_POLICY, JWT_POLICY};
 pub(crate) use lambda::LAMBDA_POLICY;
+
+use one_or_more::{ONE_OR_MORE, one_or_more};
 
 /// `auth`
 pub(crate) static AUTH: Record = Record {
@@ -26,12 +29,12 @@ pub(crate) static AUTH: Record = Record {
     noun: "`auth`",
     doc: "Who may call: one `plugin`, or `any` of several. Without the block, everyone may.",
     fields: &[
-        Field::new("plugin", Shape::Text, PLUGINS),
+        Field::new("plugin", Shape::Text, PLUGINS).names(Named::Plugin),
         Field::new(
             "policy",
             Shape::Map(&Shape::Any),
             "What the plugin needs. For `api_key`, `jwt`, `introspection`, `cloudflare_access` and `lambda` see their keys; a script gets it as `policy`.",
-        ).filled(),
+        ).filled().table(policy_of),
         Field::new(
             "any",
             Shape::List(&Shape::Record(&AUTH_ENTRY)),
@@ -46,8 +49,8 @@ pub(crate) static AUTH_ENTRY: Record = Record {
     noun: "a plugin of `any`",
     doc: "A plugin, and what it needs.",
     fields: &[
-        Field::new("plugin", Shape::Text, PLUGINS).required(),
-        Field::new("policy", Shape::Map(&Shape::Any), "What the plugin needs.").filled(),
+        Field::new("plugin", Shape::Text, PLUGINS).names(Named::Plugin).required(),
+        Field::new("policy", Shape::Map(&Shape::Any), "What the plugin needs.").filled().table(policy_of),
     ],
 };
 
@@ -64,7 +67,7 @@ pub(crate) static API_KEY_POLICY: Record = Record {
         Field::new("sha256", ONE_OR_MORE, "The SHA-256 of the key in hexadecimal, or several, so that the key itself is not stored.").filled(),
         Field::new("keys", Shape::List(&Shape::Record(&API_KEY)), "Keys that distinguish callers."),
         Field::new("name", Shape::Text, "`auth.subject` of callers with `value` or `sha256`.").default("api_key"),
-        Field::new("scopes", Shape::List(&Shape::Text), "The scopes that a caller must have. Keys under `value` and `sha256` have them all; one of `keys` that lacks one gets HTTP 403.").default("[]"),
+        Field::new("scopes", Shape::List(&Shape::Text), "The scopes that a caller must have. Keys under `value` and `sha256` have them all; one of `keys` that lacks one gets HTTP 403.").names(Named::Scope).default("[]"),
         Field::new("roles", Shape::List(&Shape::Text), "`auth.roles` of callers with `value` or `sha256`.").default("[]"),
     ],
 };
@@ -78,12 +81,25 @@ pub(crate) static API_KEY: Record = Record {
         Field::new("name", Shape::Text, "`auth.subject` of callers with this key.").required(),
         Field::new("value", Shape::Text, "The key; or `sha256`.").filled(),
         Field::new("sha256", Shape::Text, "The SHA-256 of the key in hexadecimal; or `value`.").filled(),
-        Field::new("scopes", Shape::List(&Shape::Text), "`auth.scopes` of callers with this key.").default("[]"),
+        Field::new("scopes", Shape::List(&Shape::Text), "`auth.scopes` of callers with this key.").names(Named::Scope).default("[]"),
         Field::new("roles", Shape::List(&Shape::Text), "`auth.roles` of callers with this key.").default("[]"),
     ],
 };
 
-const ONE_OR_MORE: Shape = Shape::OneOf(&[Shape::Text, Shape::List(&Shape::Text)]);
+/// The plugins that are no scripts.
+pub(crate) const PLUGIN_NAMES: [&str; 6] = ["allow_all", "api_key", "jwt", "introspection", "cloudflare_access", "lambda"];
+
+/// The table of the policy of a plugin.
+fn policy_of(plugin: &str) -> Option<&'static Record> {
+    match plugin {
+        "api_key" => Some(&API_KEY_POLICY),
+        "jwt" => Some(&JWT_POLICY),
+        "introspection" => Some(&INTROSPECTION_POLICY),
+        "cloudflare_access" => Some(&ACCESS_POLICY),
+        "lambda" => Some(&LAMBDA_POLICY),
+        _ => None,
+    }
+}
 
 impl Compiler<'_> {
     /// Reads an `auth` block. One that is wrong, which has been said, stands for any: what else the
@@ -167,7 +183,7 @@ impl Compiler<'_> {
                 Some(Auth::Script { script, policy: self.policy(document, node.at("policy")) })
             }
             _ => {
-                let help = match nearest(&word, ["allow_all", "api_key", "jwt", "introspection", "cloudflare_access", "lambda"]) {
+                let help = match nearest(&word, PLUGIN_NAMES) {
                     Some(near) => format!("Did you mean `{near}`?"),
                     None => {
                         "Use `allow_all`, `api_key`, `jwt`, `introspection`, `cloudflare_access`, `lambda`, or a script: `./auth/x.ts`."
@@ -283,13 +299,6 @@ impl Compiler<'_> {
         }
         found
     }
-}
-
-fn one_or_more(node: Option<&Node>) -> impl Iterator<Item = &Node> {
-    node.into_iter().flat_map(|node| match &node.data {
-        Data::List(items) => items.as_slice(),
-        _ => std::slice::from_ref(node),
-    })
 }
 
 fn key(name: &str, expected: ExpectedKey, node: &Node) -> ApiKey {

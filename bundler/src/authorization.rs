@@ -19,7 +19,7 @@ use crate::{
     app_settings::RootSettings,
     compiler::Compiler,
     descriptor,
-    field::{Field, Shape},
+    field::{Field, Named, Shape},
     names::SKILL_SCHEME,
     required_scopes::{REQUIRE_SCOPE, WORDS, not_a_scope, required_scopes, words},
     scope::PathScope,
@@ -49,7 +49,9 @@ pub(crate) const SCOPES: Field = Field::new(
     "scopes",
     Shape::Map(&WORDS),
     "Scopes that imply others: `{ \"orders:write\": [\"orders:read\"] }`. Who has the first one has the others, too, and what those imply.",
-);
+)
+.names(Named::Scope)
+.keys(Named::Scope);
 /// `server.sign_in`
 pub(crate) const SIGN_IN: Field = Field::new(
     "sign_in",
@@ -69,7 +71,8 @@ pub(crate) const FEATURE_SCOPES: Field = Field::new(
     "require_scope",
     REQUIRE_SCOPE,
     "The scopes that a caller must have; the root's `auth` finds out who asks. A tool behind it has an `auth` of its own.",
-);
+)
+.names(Named::Scope);
 
 /// Reads `require_scope` of a prompt or a resource.
 pub(crate) fn of_feature(compiler: &mut Compiler<'_>, root: &RootSettings, document: &Document, node: &Node) -> Option<RequiredScopes> {

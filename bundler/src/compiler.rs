@@ -12,6 +12,7 @@ use crate::{
     hidden_text,
     links::{Links, ScriptStatement},
     lock::{Lock, ToolStatement},
+    outline::Outlines,
     source::Source,
     tree::{MAX_YAML, Tree, Unreadable},
     yaml::{Document, Node},
@@ -61,6 +62,8 @@ pub(crate) struct Compiler<'a> {
     pub(crate) presented: BTreeMap<String, serde_json::Value>,
     /// How long the app's answers can be, once that is known.
     pub(crate) sizes: Option<Sizes>,
+    /// What an editor asks about, where one does.
+    pub(crate) outlines: Option<Outlines>,
 }
 
 /// A value, and where its author put it.
@@ -111,6 +114,7 @@ impl<'a> Compiler<'a> {
             feature_files: BTreeMap::new(),
             presented: BTreeMap::new(),
             sizes: None,
+            outlines: None,
         }
     }
 
@@ -119,6 +123,7 @@ impl<'a> Compiler<'a> {
     pub(crate) fn document(&mut self, path: &str, record: &'static Record) -> Option<Document> {
         let mut document = self.unchecked(path)?;
         check(&mut document, record, CheckMode::strict(self.imported), &mut self.findings);
+        self.outline(&document, record);
         Some(document)
     }
 
@@ -151,11 +156,29 @@ impl<'a> Compiler<'a> {
             };
             scope.spawn(reading);
             for (file, (document, findings)) in files.iter().zip(read) {
+                if self.is_stopped() {
+                    return;
+                }
                 self.tree.saw([PathBuf::from(path(file))]);
                 self.findings.append(findings);
+                if let Some(document) = &document {
+                    self.outline(document, record);
+                }
                 take(self, file, document);
             }
         });
+    }
+
+    /// Whether nobody waits for the result any more: it is thrown away then.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.outlines.as_ref().is_some_and(Outlines::is_stopped)
+    }
+
+    /// Notes what an editor asks about a file, where one does.
+    pub(crate) fn outline(&mut self, document: &Document, record: &'static Record) {
+        if let Some(outlines) = &mut self.outlines {
+            outlines.add(document, record);
+        }
     }
 
     /// Reads a YAML file.

@@ -4,9 +4,9 @@ use millrace_core::app::{ContextLayer, ContextSettings, PROTOTYPE_NAMES, RESERVE
 
 use crate::{
     compiler::Compiler,
-    field::{Field, Record, Shape, duration_ms},
+    field::{Field, Named, Record, Shape, duration_ms},
     names::{all_of, is_header_token, is_input_name, meant},
-    scope::{ContextShape, PathScope, ToolScope},
+    scope::{ContextShape, IN_CONTEXT, PathScope, ToolScope},
     tree::parent,
     yaml::{Document, Node},
 };
@@ -22,12 +22,13 @@ pub(crate) static CONTEXT: Record = Record {
             "values",
             Shape::Map(&Shape::Any),
             "Values by name, with placeholders: `tenant: \"{{ auth.claims.tenant }}\"`. A string that is one placeholder keeps the type of its value.",
-        ).filled(),
+        ).sees(IN_CONTEXT),
         Field::new(
             "factory",
             Shape::Text,
             "A script: `./context.ts`, with `#name` for a named export. It gets `{ auth, request, env }`; the object that it returns is merged over the values.",
-        ),
+        )
+        .names(Named::Script),
         Field::new(
             "require",
             Shape::List(&Shape::Text),

@@ -1,16 +1,14 @@
 //! The parser of `when:` expressions.
 //!
 //! ```text
-//! or         = and { ( "or" | "||" ) and }
-//! and        = comparison { ( "and" | "&&" ) comparison }
-//! comparison = not [ ( "==" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not" "in" ) not ]
-//! not        = ( "not" | "!" ) not | operand
-//! operand    = primary { "." method }
-//! method     = "size" "(" ")" | ( "startsWith" | "endsWith" | "contains" ) "(" or ")" | "matches" "(" string ")"
+//! or         = and { ( "or" | "||" ) and } and        = comparison { ( "and" | "&&" ) comparison }
+//! comparison = not [ ( "==" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not" "in" ) not ] not
+//! = ( "not" | "!" ) not | operand operand    = primary { "." method } method     = "size" "(" ")"
+//! | ( "startsWith" | "endsWith" | "contains" ) "(" or ")" | "matches" "(" string ")"
 //!            | ( "exists" | "all" ) "(" name "," or ")"
-//! primary    = literal | path | ( "len" | "size" ) "(" or ")" | ( "exists" | "has" ) "(" path ")" | "(" or ")"
-//! path       = name { "." name | "[" digits "]" }
-//! literal    = number | string | "true" | "false" | "null" | "[" [ literal { "," literal } ] "]"
+//! primary    = literal | path | ( "len" | "size" ) "(" or ")" | ( "exists" | "has" ) "(" path ")"
+//! | "(" or ")" path       = name { "." name | "[" digits "]" } literal    = number | string |
+//! "true" | "false" | "null" | "[" [ literal { "," literal } ] "]"
 //! ```
 //!
 //! Where [CEL](https://cel.dev) has the same thing, it is written and means the same. `not a == b`
@@ -98,6 +96,36 @@ const METHODS: [(&str, Method); 7] = [
 
 /// Words that mean something and cannot name an element.
 const WORDS: [&str; 7] = ["and", "or", "not", "in", "true", "false", "null"];
+
+/// What an expression can have where a path can begin.
+pub(crate) const WORDS_OF_CONDITIONS: [&str; 8] = ["and", "or", "not", "in", "len", "exists", "has", "null"];
+
+/// The names of a path and where each of them is.
+pub(crate) type WrittenPath = Vec<(String, Range<usize>)>;
+
+/// The paths of names in an expression, also in one that is wrong otherwise; those in strings are
+/// none.
+pub(crate) fn written_paths(text: &str) -> Vec<WrittenPath> {
+    let Ok(tokens) = token::tokens(text) else { return Vec::new() };
+    let mut paths: Vec<WrittenPath> = Vec::new();
+    let mut goes_on = false;
+    for (index, spanned) in tokens.iter().enumerate() {
+        match &spanned.token {
+            Token::Word(word) => match paths.last_mut().filter(|_| goes_on) {
+                Some(path) => path.push((word.clone(), spanned.range.clone())),
+                None => paths.push(vec![(word.clone(), spanned.range.clone())]),
+            },
+            // An index stands within a path.
+            Token::Dot | Token::OpenList | Token::Number(_) | Token::CloseList => {
+                goes_on = matches!(spanned.token, Token::Dot) && index > 0;
+                continue;
+            }
+            _ => {}
+        }
+        goes_on = false;
+    }
+    paths
+}
 
 /// What makes one expression of an operator's two sides.
 type Wrap = fn(Expression, Expression) -> Expression;

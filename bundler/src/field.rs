@@ -6,7 +6,7 @@
 mod check;
 mod unit;
 
-pub(crate) use check::{CheckMode, check, check_part, what_it_takes};
+pub(crate) use check::{CheckMode, check, check_part, kind_fits, what_it_takes};
 pub(crate) use unit::{duration_ms, size_bytes};
 
 /// A map with known keys.
@@ -40,6 +40,45 @@ pub(crate) struct Field {
     /// Its texts are templates: what reads them fills their placeholders in, or refuses them. Those
     /// of every other key are refused by [`check`], so that no key can forget it.
     pub(crate) filled: bool,
+    /// The first names that placeholders in its texts, or its condition, can have; none where they
+    /// are the variables and secrets of the deployment.
+    pub(crate) sees: &'static [&'static str],
+    /// Its text is an expression.
+    pub(crate) condition: bool,
+    /// What of the app its texts name.
+    pub(crate) names: Option<Named>,
+    /// What of the app the keys of its map name.
+    pub(crate) keys: Option<Named>,
+    /// The table of its map, by what the key `plugin` beside it says.
+    pub(crate) table: Option<TableOf>,
+}
+
+/// The table that belongs to a word.
+pub(crate) type TableOf = fn(&str) -> Option<&'static Record>;
+
+/// What of the app a text names. An editor completes it, and goes where it is defined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// An adapter.
+    Adapter,
+    /// A tool.
+    Tool,
+    /// A presenter.
+    Presenter,
+    /// A prompt.
+    Prompt,
+    /// An input of the tool that stands beside it.
+    Input,
+    /// A file of a script.
+    Script,
+    /// A plugin of `auth`: a word, or a file of a script.
+    Plugin,
+    /// A scope.
+    Scope,
+    /// A kind of databases or APIs.
+    Connector,
+    /// An option of the connector that stands beside it.
+    ConnectorOption,
 }
 
 /// Whether a key can be used.
@@ -85,7 +124,20 @@ pub(crate) enum Shape {
 impl Field {
     /// A key that may be left out and has no default.
     pub(crate) const fn new(key: &'static str, shape: Shape, doc: &'static str) -> Self {
-        Self { key, shape, doc, default: None, required: false, status: KeyStatus::Now, filled: false }
+        Self {
+            key,
+            shape,
+            doc,
+            default: None,
+            required: false,
+            status: KeyStatus::Now,
+            filled: false,
+            sees: &[],
+            condition: false,
+            names: None,
+            keys: None,
+            table: None,
+        }
     }
 
     /// Gives it a default.
@@ -103,6 +155,37 @@ impl Field {
     /// Says that its texts are templates.
     pub(crate) const fn filled(mut self) -> Self {
         self.filled = true;
+        self
+    }
+
+    /// Says that its texts are templates, and the first names that their placeholders can have.
+    pub(crate) const fn sees(mut self, roots: &'static [&'static str]) -> Self {
+        self.filled = true;
+        self.sees = roots;
+        self
+    }
+
+    /// Says that its text is an expression, and the first names that its paths can have.
+    pub(crate) const fn condition(mut self, roots: &'static [&'static str]) -> Self {
+        self.condition = true;
+        self.sees(roots)
+    }
+
+    /// Says what of the app its texts name.
+    pub(crate) const fn names(mut self, named: Named) -> Self {
+        self.names = Some(named);
+        self
+    }
+
+    /// Says what of the app the keys of its map name.
+    pub(crate) const fn keys(mut self, named: Named) -> Self {
+        self.keys = Some(named);
+        self
+    }
+
+    /// Says which table its map has, by what the key `plugin` beside it says.
+    pub(crate) const fn table(mut self, table: TableOf) -> Self {
+        self.table = Some(table);
         self
     }
 

@@ -5,7 +5,7 @@ use millrace_core::app::{Concurrency, RateLimit};
 use crate::{
     compiler::Compiler,
     field::{Field, Record, Shape, duration_ms},
-    scope::{PathScope, ToolScope},
+    scope::{IN_MIDDLEWARE, PathScope, ToolScope},
     yaml::{Data, Document, Node},
 };
 
@@ -32,7 +32,7 @@ const RATE_FIELDS: [Field; 3] = [
         "key",
         Shape::Text,
         "What calls are counted by, with placeholders: `{{ auth.claims.tenant }}`. It may use `auth`, `inputs`, `ctx` and `request`. No store and no caller sees it.",
-    ).filled()
+    ).sees(IN_MIDDLEWARE)
     .default("the whole identity of the caller; callers without one share a count"),
 ];
 

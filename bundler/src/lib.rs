@@ -12,6 +12,7 @@ use millrace_core::{
     app::App,
     ports::{LoadCost, ScriptLoader},
 };
+use outline::Outlines;
 
 mod adapter;
 mod app_settings;
@@ -25,6 +26,7 @@ mod compiler;
 mod context;
 mod descriptor;
 pub mod diagnostic;
+pub mod editor;
 mod expression;
 mod fetches;
 mod field;
@@ -42,6 +44,7 @@ mod lock;
 mod middleware;
 mod names;
 mod order;
+mod outline;
 pub mod placeholder;
 mod portable;
 mod presenter;
@@ -63,10 +66,12 @@ mod surface;
 mod sync;
 mod template;
 mod terminal;
+mod texts;
 mod tool;
 mod tool_use;
 mod tree;
 pub mod types;
+mod walk;
 mod yaml;
 
 pub use app_test::{
@@ -83,6 +88,7 @@ pub use surface::{
     SurfacePlaces, ToolDetails, ToolSurface, changes,
 };
 pub use terminal::printable;
+pub use texts::Texts;
 
 /// What the app is built for.
 #[derive(Clone, Debug, Default)]
@@ -188,47 +194,71 @@ pub struct Origin {
 /// lists it in.
 #[must_use]
 pub fn bundle(folder: &Path, options: &Options) -> Report {
-    bundle_with(folder, options, None)
+    bundle_with(folder, options, None, &Texts::default(), None).0
 }
 
 /// Compiles an app folder, and evaluates the modules of its scripts once: what cannot be loaded is
 /// an error like any other.
 #[must_use]
 pub fn bundle_and_load(folder: &Path, options: &Options, loader: &dyn ScriptLoader) -> Report {
-    bundle_with(folder, options, Some(loader))
+    bundle_with(folder, options, Some(loader), &Texts::default(), None).0
 }
 
-fn bundle_with(folder: &Path, options: &Options, loader: Option<&dyn ScriptLoader>) -> Report {
-    let Some(tree) = tree::Tree::open(folder) else {
-        let message = format!("the folder `{}` does not exist", folder.display());
-        let help = "Name the folder of an app, or create one with `millrace new NAME`.";
-        let mut findings = findings::Findings::default();
-        findings.error(&source::Source::new(".", ""), 0..0, message, help);
-        let files = vec![folder.to_owned()];
-        let (diagnostics, origins, seeds, tenants) = (findings.into_sorted(), Vec::new(), Vec::new(), Vec::new());
-        let (lock, statements) = (None, Vec::new());
-        let (places, scripted) = (BTreeMap::new(), Vec::new());
-        return Report {
-            app: None,
-            diagnostics,
-            files,
-            origins,
-            seeds,
-            tenants,
-            lock,
-            statements,
-            tool_files: BTreeMap::new(),
-            feature_files: BTreeMap::new(),
-            places,
-            scripted,
-            sizes: None,
-            script_sizes: Vec::new(),
-            tests: Vec::new(),
-        };
+/// Compiles an app folder, with `texts` in place of files. With `outlines`, they come back with
+/// what an editor asks about.
+pub(crate) fn bundle_with(
+    folder: &Path,
+    options: &Options,
+    loader: Option<&dyn ScriptLoader>,
+    texts: &Texts,
+    outlines: Option<Outlines>,
+) -> (Report, Option<Outlines>) {
+    let Some(tree) = tree::Tree::open(folder, texts) else {
+        return (no_folder(folder), outlines);
     };
     let mut compiler = compiler::Compiler::new(tree, options, loader);
+    compiler.outlines = outlines;
     let mut tests = Vec::new();
-    let app = order::compile(&mut compiler, &mut tests).filter(|_| !compiler.findings.has_errors());
+    let app = order::compile(&mut compiler, &mut tests);
+    if let (Some(outlines), Some(app)) = (&mut compiler.outlines, &app) {
+        outlines.add_scripts(app);
+    }
+    let app = app.filter(|_| !compiler.findings.has_errors());
+    let outlines = compiler.outlines.take();
+    (report(compiler, app, tests), outlines)
+}
+
+/// What is said where there is no such folder.
+fn no_folder(folder: &Path) -> Report {
+    let message = format!("the folder `{}` does not exist", folder.display());
+    let help = "Name the folder of an app, or create one with `millrace new NAME`.";
+    let mut findings = findings::Findings::default();
+    findings.error(&source::Source::new(".", ""), 0..0, message, help);
+    let files = vec![folder.to_owned()];
+    let (diagnostics, origins, seeds, tenants) = (findings.into_sorted(), Vec::new(), Vec::new(), Vec::new());
+    let (lock, statements) = (None, Vec::new());
+    let (places, scripted) = (BTreeMap::new(), Vec::new());
+    Report {
+        app: None,
+        diagnostics,
+        files,
+        origins,
+        seeds,
+        tenants,
+        lock,
+        statements,
+        tool_files: BTreeMap::new(),
+        feature_files: BTreeMap::new(),
+        places,
+        scripted,
+        sizes: None,
+        script_sizes: Vec::new(),
+        tests: Vec::new(),
+    }
+}
+
+/// What the bundler found.
+fn report(mut compiler: compiler::Compiler<'_>, app: Option<App>, tests: Vec<AppTest>) -> Report {
     let mut origins = compiler.origins;
     origins.sort_by(|a, b| a.tool.cmp(&b.tool));
     let mut statements = compiler.statements;

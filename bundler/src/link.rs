@@ -126,8 +126,11 @@ impl Compiler<'_> {
             return known.clone();
         }
         let mut named = Vec::new();
-        let outcome = script::link_and_collect(self.tree.folder(), Path::new(path), &mut named);
+        let outcome = script::link_and_collect(self.tree.folder(), Path::new(path), self.tree.texts(), &mut named);
         let (statements, named): (Vec<_>, Vec<_>) = named.into_iter().partition(|named| named.part.is_asked());
+        if let Some(outlines) = &mut self.outlines {
+            outlines.script_names.extend(named.iter().cloned());
+        }
         self.links.named.extend(named);
         let known = match outcome {
             Ok(linked) => {

@@ -20,7 +20,7 @@ const MAX_SOURCE: u64 = 32 << 20;
 
 /// Lets the loader evaluate the scripts, and notes everything that it found.
 pub(crate) fn check(compiler: &mut Compiler<'_>, scripts: &mut [Script], loader: &dyn ScriptLoader) {
-    if scripts.is_empty() {
+    if scripts.is_empty() || compiler.is_stopped() {
         return;
     }
     let waits = compiler.links.take_waits();

@@ -14,11 +14,11 @@ use crate::{
     compiler::Compiler,
     context::ContextBlock,
     expression,
-    field::{Field, Record, Shape},
+    field::{Field, Named, Record, Shape},
     guard::{self, RATE_LIMIT},
     names::{all_of, one_of},
     required_scopes::{REQUIRE_SCOPE, required_scopes},
-    scope::{ContextShape, ToolScope},
+    scope::{ContextShape, IN_CALL, IN_MIDDLEWARE, ToolScope},
     tree::parent,
     yaml::{Document, Entry, Node},
 };
@@ -34,7 +34,7 @@ static SETTINGS: Record = Record {
     doc: "What runs before a tool, without what the root and the outer folders say.",
     fields: &[
         Field::new("inherit", Shape::Bool, "Whether what the root and the outer folders say comes first.").default("true"),
-        Field::new("list", LIST, "The entries.").required(),
+        Field::new("list", LIST, "The entries.").names(Named::Script).required(),
     ],
 };
 
@@ -46,9 +46,11 @@ static ENTRY: Record = Record {
     fields: &[
         Field::new("audit", Shape::Record(&AUDIT), "Writes one line about each call that gets this far, once it is over."),
         Field::new("rate_limit", Shape::Record(&RATE_LIMIT), "How often calls may come this far."),
-        Field::new("derive", Shape::Map(&Shape::Any), "Values for `ctx`, with placeholders: `region: \"{{ inputs.region }}\"`.").filled(),
+        Field::new("derive", Shape::Map(&Shape::Any), "Values for `ctx`, with placeholders: `region: \"{{ inputs.region }}\"`.")
+            .sees(IN_MIDDLEWARE),
         Field::new("require", Shape::Record(&REQUIRE), "A condition; a call for which it does not hold is refused."),
-        Field::new("require_scope", REQUIRE_SCOPE, "The scopes that the caller must have; a call without them is refused with HTTP 403."),
+        Field::new("require_scope", REQUIRE_SCOPE, "The scopes that the caller must have; a call without them is refused with HTTP 403.")
+            .names(Named::Scope),
     ],
 };
 
@@ -58,15 +60,15 @@ static AUDIT: Record = Record {
     doc: "A line about each call: who, which tool, whether it was allowed and which entry refused it, how it ended, how long it took. It is \
           written to the log at level `info`, with the target `millrace::audit`.",
     fields: &[
-        Field::new("subject", Shape::Text, "Who calls, with placeholders.").filled().default("{{ auth.subject }}, if the tool has `auth`"),
+        Field::new("subject", Shape::Text, "Who calls, with placeholders.").sees(IN_MIDDLEWARE).default("{{ auth.subject }}, if the tool has `auth`"),
         Field::new(
             "inputs",
             Shape::Word(&["none", "names", "hashes"]),
             "What the line says of the inputs: nothing, their names, or their names with 32 digits of an HMAC-SHA256 of each value, with the key in the variable MILLRACE_HASH_KEY. Never the values.",
         )
         .default("names"),
-        Field::new("tenant", Shape::Text, "Whose the call is, with placeholders.").filled().default("what `tenant` of the tool's adapter names, if it has one"),
-        Field::new("to", Shape::Text, "An adapter: each line is also inserted into `table`, after the answer. A failure is logged and does not fail the call, unless the entry is `required`."),
+        Field::new("tenant", Shape::Text, "Whose the call is, with placeholders.").sees(IN_MIDDLEWARE).default("what `tenant` of the tool's adapter names, if it has one"),
+        Field::new("to", Shape::Text, "An adapter: each line is also inserted into `table`, after the answer. A failure is logged and does not fail the call, unless the entry is `required`.").names(Named::Adapter),
         Field::new("table", Shape::Text, "The table of `to`: `audit_log`, with the columns at, request_id, tool, subject, decision, decided_by, outcome, code, duration_ms, inputs and change_made."),
         Field::new("columns", Shape::Word(&["base", "all"]), "`all`: the table has the columns tenant, row_count, chain, seq and mac, too.").default("base"),
         Field::new("required", Shape::Bool, "Whether a call is refused whose row cannot be written. Needs `to` and `table`.").default("false"),
@@ -78,9 +80,11 @@ static REQUIRE: Record = Record {
     noun: "`require`",
     doc: "A condition on a call.",
     fields: &[
-        Field::new("when", Shape::Text, "The condition: an expression over `inputs`, `ctx` and `auth`.").filled().required(),
+        Field::new("when", Shape::Text, "The condition: an expression over `inputs`, `ctx` and `auth`.").condition(IN_CALL).required(),
         Field::new("code", Shape::Text, "The code of the refusal.").default("FORBIDDEN"),
-        Field::new("message", Shape::Text, "The message to the caller, with placeholders.").filled().default("This call is not allowed."),
+        Field::new("message", Shape::Text, "The message to the caller, with placeholders.")
+            .sees(IN_MIDDLEWARE)
+            .default("This call is not allowed."),
     ],
 };
 

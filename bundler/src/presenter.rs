@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use crate::{
     compiler::Compiler,
-    field::{Field, Record, Shape},
+    field::{Field, Named, Record, Shape},
     input::DeclaredInput,
     names::{is_name, meant},
     portable::{is_key, of_result},
-    scope::PathScope,
+    scope::{IN_PRESENTER, PathScope},
     tree::{is_yaml, stem},
     yaml::{Document, Node},
 };
@@ -66,7 +66,8 @@ pub(crate) static RETURNS: Record = Record {
             "use",
             Shape::Text,
             "The presenter, by its file's name. Only `limit`, `select`, `format`, `structured` and `rules_max` may stand beside it.",
-        ),
+        )
+        .names(Named::Presenter),
         DESCRIPTION,
         Field::new("schema", Shape::Map(&Shape::Record(&field::PRESENTED_FIELD)), "The fields of an item, by name."),
         UNKNOWN,
@@ -112,11 +113,12 @@ static RULES: Field = Field::new(
     Shape::List(&Shape::OneOf(&RULE_SHAPES)),
     "What the model must know; with `{{ item.… }}` or `when` over `item`, for each shown item, without duplicates.",
 )
-.filled();
+.sees(IN_PRESENTER);
 const RULES_MAX: Field =
     Field::new("rules_max", Shape::Int(0, 1000), "How many rules that depend on items a result has at most.").default("20");
 static COLLECTION_RULES: Field =
-    Field::new("collection_rules", Shape::List(&Shape::OneOf(&RULE_SHAPES)), "Rules for results that are lists, over `items`.").filled();
+    Field::new("collection_rules", Shape::List(&Shape::OneOf(&RULE_SHAPES)), "Rules for results that are lists, over `items`.")
+        .sees(IN_PRESENTER);
 static UI: Field = Field::new("ui", Shape::List(&Shape::Record(&tell::UI)), "Blocks for people.");
 static ACTIONS: Field = Field::new("actions", Shape::List(&Shape::Record(&tell::ACTION)), "Tools to call next.");
 const SELECT: Field =

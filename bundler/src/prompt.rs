@@ -10,8 +10,9 @@ use crate::{
     authorization::{self, FEATURE_SCOPES},
     compiler::Compiler,
     descriptor,
-    field::{Field, Record, Shape},
+    field::{Field, Named, Record, Shape},
     names::is_name,
+    scope::ARGUMENTS,
     tool_use::{ToolCaller, Tools},
     tree::{is_yaml, stem},
     yaml::{Data, Document, Node},
@@ -55,14 +56,15 @@ static MESSAGE: Record = Record {
     doc: "One message of a prompt: exactly one of `text`, `image`, `audio`, `resource` and `tool`.",
     fields: &[
         Field::new("role", Shape::Text, "The speaker: `user` or `assistant`.").required(),
-        Field::new("text", Shape::Text, "The text, with arguments as placeholders: `{{ order_id }}`.").filled(),
+        Field::new("text", Shape::Text, "The text, with arguments as placeholders: `{{ order_id }}`.").sees(ARGUMENTS),
         Field::new("image", Shape::Text, "An image file, relative to this one, which is stored in the bundle."),
         Field::new("audio", Shape::Text, "An audio file, likewise."),
         Field::new("mime_type", Shape::Text, "The MIME type of `image` or `audio`.").default("by the file's extension"),
         Field::new("resource", Shape::Record(&EMBEDDED), "A resource that is embedded in the message."),
-        Field::new("tool", Shape::Text, "A tool whose result is the content: one message for each of its blocks."),
+        Field::new("tool", Shape::Text, "A tool whose result is the content: one message for each of its blocks.").names(Named::Tool),
         Field::new("args", Shape::Map(&Shape::Any), "The inputs of `tool`; text may have arguments: `{{ order_id }}`.")
-            .filled()
+            .sees(ARGUMENTS)
+            .keys(Named::Input)
             .default("each argument that is an input, under its own name"),
     ],
 };
@@ -72,9 +74,9 @@ static EMBEDDED: Record = Record {
     noun: "`resource`",
     doc: "A resource inside of a message: exactly one of `text`, `file` and `blob`.",
     fields: &[
-        Field::new("uri", Shape::Text, "Its URI, with arguments as placeholders.").filled().required(),
+        Field::new("uri", Shape::Text, "Its URI, with arguments as placeholders.").sees(ARGUMENTS).required(),
         Field::new("mime_type", Shape::Text, "Its MIME type.").default("by the file's extension and content"),
-        Field::new("text", Shape::Text, "Its text, with arguments as placeholders.").filled(),
+        Field::new("text", Shape::Text, "Its text, with arguments as placeholders.").sees(ARGUMENTS),
         Field::new("file", Shape::Text, "A file, relative to this one, which is stored in the bundle."),
         Field::new("blob", Shape::Text, "Bytes, as base64."),
     ],

@@ -6,7 +6,7 @@ use millrace_core::app::{RequiredScopes, is_scope};
 
 use crate::{
     compiler::Compiler,
-    field::{Field, Record, Shape},
+    field::{Field, Named, Record, Shape},
     yaml::{Data, Document, Node},
 };
 
@@ -20,8 +20,8 @@ static REQUIRED: Record = Record {
     noun: "`require_scope`",
     doc: "The scopes that a caller must have. As text, one scope; as a list, each of them.",
     fields: &[
-        Field::new("all", WORDS, "Each of these."),
-        Field::new("any", WORDS, "One of these at least. A caller that has none of them is asked for the first."),
+        Field::new("all", WORDS, "Each of these.").names(Named::Scope),
+        Field::new("any", WORDS, "One of these at least. A caller that has none of them is asked for the first.").names(Named::Scope),
     ],
 };
 

@@ -10,8 +10,9 @@ use crate::{
     authorization::{self, FEATURE_SCOPES},
     compiler::Compiler,
     descriptor,
-    field::{Field, Record, Shape},
+    field::{Field, Named, Record, Shape},
     names::{SKILL_SCHEME, is_name, meant},
+    scope::ARGUMENTS,
     tool_use::{self, ToolCaller, Tools},
     tree::{is_config, parent},
     yaml::{Data, Document, Node},
@@ -95,22 +96,24 @@ const MIME_TYPE: Field =
 const FILE: Field = Field::new("file", Shape::Text, "A file, relative to this one, which is stored in the bundle.");
 const TEXT: Field = Field::new("text", Shape::Text, "The text itself.");
 const TEXT_TEMPLATE: Field =
-    Field::new("text_template", Shape::Text, "For a template: text with its variables as placeholders, `{{ id }}`.").filled();
+    Field::new("text_template", Shape::Text, "For a template: text with its variables as placeholders, `{{ id }}`.").sees(ARGUMENTS);
 const FILE_TEMPLATE: Field = Field::new(
     "file_template",
     Shape::Text,
     "For a template: the name of a file, relative to this one, with its variables as placeholders: `./{{ id }}.json`. The files that it can name are stored in the bundle, at most 1000 and no hidden ones; a value can name no other file.",
 )
-.filled();
+.sees(ARGUMENTS);
 const TOOL: Field = Field::new(
     "tool",
     Shape::Text,
     "A tool that supplies the content at each read. The variables of `uri_template` are its inputs. Its failure with the code `NOT_FOUND` \
      means that the resource does not exist.",
-);
+)
+.names(Named::Tool);
 const ARGS: Field = Field::new("args", Shape::Map(&Shape::Any), "The inputs of `tool`; text may have variables: `{{ id }}`.")
     .default("each variable, under its own name")
-    .filled();
+    .sees(ARGUMENTS)
+    .keys(Named::Input);
 
 /// Reads every resource, with its URI.
 pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, tools: &Tools) -> Vec<(String, Resource)> {

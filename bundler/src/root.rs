@@ -16,10 +16,11 @@ use crate::{
     clients::{self, Selection},
     compiler::{Compiler, Located},
     context::{CONTEXT, ContextBlock},
-    field::{CheckMode, Field, Record, Shape, check, size_bytes},
+    field::{CheckMode, Field, Named, Record, Shape, check, size_bytes},
     identity,
     middleware::{self, MIDDLEWARE},
     names::{is_app_name, is_variable},
+    outline::Layout,
     prompt::INLINE_PROMPT,
     resource::INLINE_RESOURCE,
     script::intl,
@@ -78,7 +79,7 @@ pub(crate) static ROOT: Record = Record {
         .default("bind"),
         Field::new("auth", Shape::Record(&AUTH), "Who may call the tools that have no `auth` of their own."),
         Field::new("context", Shape::Record(&CONTEXT), "What every call knows."),
-        Field::new("middleware", MIDDLEWARE, "What runs before every tool."),
+        Field::new("middleware", MIDDLEWARE, "What runs before every tool.").names(Named::Script),
         Field::new("sync", Shape::Record(&ROOT_SYNC), "Which results calls make stale, and what clients may keep."),
         Field::new("fetch", Shape::Record(&FETCH), "Which hosts scripts may reach."),
         Field::new("locales", Shape::List(&Shape::Text), "The locales that `Intl` and methods such as `toLocaleString` have in scripts; the first is that of a call that names none. Without the key they are `en` and those that scripts write out. An app whose scripts use none of it has no data of locales.").filled(),
@@ -253,12 +254,32 @@ pub(crate) fn read(compiler: &mut Compiler<'_>) -> Option<RootSettings> {
             // `.hyperterse` always ignored what it did not know.
             let severity = if compiler.imported { Severity::Warning } else { Severity::Error };
             check(&mut document, &ROOT, CheckMode { imported: compiler.imported, severity }, &mut compiler.findings);
+            compiler.outline(&document, &ROOT);
             document
         }
         // The file's mistake has been noted; the rest of the app is still looked at.
         None => Document::parse(Source::new(path, ""), &mut compiler.findings)?,
     };
-    Some(settings(compiler, document))
+    let settings = settings(compiler, document);
+    if let Some(outlines) = &mut compiler.outlines {
+        outlines.layout = layout(&settings);
+    }
+    Some(settings)
+}
+
+/// Where the parts of the app are, and what its root file lists.
+fn layout(root: &RootSettings) -> Layout {
+    Layout {
+        root: root.document.source.path.clone(),
+        tools: root.tools_folder.clone(),
+        adapters: root.adapters_folder.clone(),
+        prompts: root.prompts_folder.clone(),
+        resources: root.resources_folder.clone(),
+        presenters: root.presenters_folder.clone(),
+        skills: root.skills_folder.clone(),
+        env: root.env.clone(),
+        secrets: root.secrets.clone(),
+    }
 }
 
 fn find(compiler: &mut Compiler<'_>) -> Option<String> {

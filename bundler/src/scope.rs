@@ -14,11 +14,40 @@ use millrace_core::{
 
 use crate::names::{meant, nearest};
 
+/// The first names that placeholders of a statement can have.
+pub(crate) const IN_STATEMENT: &[&str] = &["inputs", "env", "ctx", "auth"];
+/// Those of a step of a transaction.
+pub(crate) const IN_STEP: &[&str] = &["inputs", "steps", "env", "ctx", "auth"];
+/// Those of `confirm`, of keys and of conditions of a call.
+pub(crate) const IN_CALL: &[&str] = &["inputs", "auth", "ctx"];
+/// Those of the middleware.
+pub(crate) const IN_MIDDLEWARE: &[&str] = &["inputs", "auth", "ctx", "request"];
+/// Those of `context.values`.
+pub(crate) const IN_CONTEXT: &[&str] = &["auth", "request", "env"];
+/// Those of a rule of `errors.on`.
+pub(crate) const IN_RULE: &[&str] = &["results", "inputs", "auth", "ctx", "answer"];
+/// Those of its message.
+pub(crate) const IN_RULE_MESSAGE: &[&str] = &["results", "inputs", "auth", "ctx"];
+/// Those of an adapter's connection.
+pub(crate) const IN_CONNECTION: &[&str] = &["env", "secret", "auth"];
+/// Those of an adapter's session.
+pub(crate) const IN_SESSION: &[&str] = &["auth", "env"];
+/// Those of a presenter.
+pub(crate) const IN_PRESENTER: &[&str] = &["item", "items", "auth"];
+/// Those of the condition of a redaction.
+pub(crate) const IN_REDACTION: &[&str] = &["auth", "item"];
+/// Those of the notice of a limit.
+pub(crate) const IN_NOTICE: &[&str] = &["shown", "total", "omitted"];
+/// Where nothing else is filled in, the variables and secrets of the deployment are.
+pub(crate) const OF_DEPLOYMENT: &[&str] = &["env", "secret"];
+/// The arguments of a prompt or the variables of a resource, which have no first name.
+pub(crate) const ARGUMENTS: &[&str] = &["arguments"];
+
 /// What a rule calls the answer to a request that failed.
 pub(crate) const ANSWER: &str = "answer";
 
 /// What a value can be, as far as the app says.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ValueType {
     /// Anything.
     Any,
@@ -47,7 +76,7 @@ pub(crate) enum ValueType {
 }
 
 /// The first names that a path may have, and what they are.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PathScope {
     roots: Vec<(&'static str, ValueType)>,
 }
@@ -432,5 +461,37 @@ fn follow(value: ValueType, step: &Step, so_far: &str) -> Result<ValueType, Reas
             Err((format!("`{so_far}` is {} and has no `{name}`", other.noun().unwrap_or_default()), String::new()))
         }
         (other, Step::Index(_)) => Err((format!("`{so_far}` is {}, not a list", other.noun().unwrap_or_default()), String::new())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_tables_say_is_what_scopes_have() {
+        let context = ContextShape::default();
+        let scope = ToolScope { inputs: &[], schema: None, auth: None, env: &[], context: &context, execute: None };
+        let presenter = PathScope::of_presenter(&Json::Null);
+        let cases: [(&[&str], PathScope); 9] = [
+            (IN_STATEMENT, scope.of_statement()),
+            (IN_STEP, scope.of_statement()),
+            (IN_CALL, scope.of_confirm()),
+            (IN_MIDDLEWARE, scope.of_middleware()),
+            (IN_CONTEXT, scope.of_context()),
+            (IN_RULE, scope.of_rules(true)),
+            (IN_RULE_MESSAGE, scope.of_rules(false)),
+            (IN_PRESENTER, presenter.clone()),
+            (IN_NOTICE, PathScope::of_notice()),
+        ];
+        for (listed, scope) in cases {
+            // Variables are no part of a scope, and neither are the steps before one.
+            let mut listed: Vec<&str> = listed.iter().copied().filter(|root| !["env", "steps"].contains(root)).collect();
+            let mut roots = scope.roots();
+            listed.sort_unstable();
+            roots.sort_unstable();
+            assert_eq!(listed, roots);
+        }
+        assert!(IN_REDACTION.iter().all(|root| presenter.roots().contains(root)));
     }
 }

@@ -41,15 +41,17 @@ use std::{
 use millrace_core::app::ScriptMap;
 use oxc::{allocator::Allocator, span::GetSpan};
 
-use crate::{Diagnostic, Severity};
+use crate::{Diagnostic, Severity, texts::Texts};
 
 pub use globals::GLOBALS;
+pub(crate) use inputs::{UseForm, export_range, handler_inputs, names};
 pub use named::{AppPart, ScriptReference};
 
 mod check;
 mod commonjs;
 mod globals;
 mod graph;
+mod inputs;
 pub(crate) mod intl;
 mod language;
 mod lower;
@@ -111,15 +113,20 @@ pub struct IntlUse {
 /// # Errors
 /// Every [`Diagnostic`] of every module.
 pub fn link(folder: &Path, entry: &Path) -> Result<Linked, Vec<Diagnostic>> {
-    link_and_collect(folder, entry, &mut Vec::new())
+    link_and_collect(folder, entry, &Texts::default(), &mut Vec::new())
 }
 
 /// Does what [`link`] does, and gives the parts of the app that the script names, also where
-/// something is wrong with it.
-pub(crate) fn link_and_collect(folder: &Path, entry: &Path, named: &mut Vec<ScriptReference>) -> Result<Linked, Vec<Diagnostic>> {
+/// something is wrong with it. `texts` stand in place of the app's own files.
+pub(crate) fn link_and_collect(
+    folder: &Path,
+    entry: &Path,
+    texts: &Texts,
+    named: &mut Vec<ScriptReference>,
+) -> Result<Linked, Vec<Diagnostic>> {
     // Whoever reads a tree calls itself for each level.
     thread::scope(|scope| {
-        let work = || link_here(folder, entry, named);
+        let work = || link_here(folder, entry, texts, named);
         match thread::Builder::new().stack_size(nesting::STACK_BYTES).spawn_scoped(scope, work) {
             Ok(linking) => linking.join().unwrap_or_else(|payload| panic::resume_unwind(payload)),
             Err(error) => Err(vec![place::whole_file(entry, format!("no thread is available to read the script: {error}"), "try again")]),
@@ -127,14 +134,14 @@ pub(crate) fn link_and_collect(folder: &Path, entry: &Path, named: &mut Vec<Scri
     })
 }
 
-fn link_here(folder: &Path, entry: &Path, named: &mut Vec<ScriptReference>) -> Result<Linked, Vec<Diagnostic>> {
+fn link_here(folder: &Path, entry: &Path, texts: &Texts, named: &mut Vec<ScriptReference>) -> Result<Linked, Vec<Diagnostic>> {
     let Ok(folder) = fs::canonicalize(folder) else {
         return Err(vec![place::whole_file(entry, "the app's folder cannot be read", "check that it exists")]);
     };
     let entry = resolve::entry(&folder, entry).map_err(|missing| vec![entry_missing(entry, missing)])?;
     let allocator = Allocator::default();
     let mut diagnostics = Vec::new();
-    let mut graph = graph::load(&allocator, &folder, &entry, &mut diagnostics);
+    let mut graph = graph::load(&allocator, &folder, &entry, texts, &mut diagnostics);
     let mut warnings = std::mem::take(&mut graph.warnings);
     diagnostics.extend(graph.check());
     let mut files: BTreeSet<PathBuf> = graph.files().into_iter().collect();

@@ -9,7 +9,7 @@ use crate::{
     auth::AUTH,
     compiler::{Compiler, Located},
     context::{CONTEXT, ContextBlock},
-    field::{Field, Record, Shape, duration_ms, size_bytes},
+    field::{Field, Named, Record, Shape, duration_ms, size_bytes},
     guard::{CONCURRENCY, LimitBlock, RATE},
     middleware::{self, MIDDLEWARE, MiddlewareBlock},
     scope::ToolScope,
@@ -25,11 +25,11 @@ pub(crate) static FOLDER: Record = Record {
     doc: "Settings of every tool in this folder and below it, where neither the tool nor a nearer folder says otherwise.",
     fields: &[
         Field::new("auth", Shape::Record(&AUTH), "Who may call."),
-        Field::new("use", Shape::Text, "The adapter of tools that have a `statement` and no `use`."),
+        Field::new("use", Shape::Text, "The adapter of tools that have a `statement` and no `use`.").names(Named::Adapter),
         Field::new("tags", Shape::List(&Shape::Text), "Words that group the tools."),
         Field::new("limits", Shape::Record(&LIMITS), "The limits of a call."),
         Field::new("context", Shape::Record(&CONTEXT), "What every call of these tools knows, beside what the root says."),
-        Field::new("middleware", MIDDLEWARE, "What runs before each of these tools, after what the root says."),
+        Field::new("middleware", MIDDLEWARE, "What runs before each of these tools, after what the root says.").names(Named::Script),
     ],
 };
 

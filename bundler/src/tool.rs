@@ -10,13 +10,14 @@ use crate::{
     auth::AUTH,
     compiler::Compiler,
     context::CONTEXT,
-    field::{Field, Record, Shape},
+    field::{Field, Named, Record, Shape},
     identity,
     input::INPUT,
     middleware::MIDDLEWARE,
     names::{from_path, is_name, meant},
     presenter::{Presenters, RETURNS},
     root::{EXPOSE, STYLE, SUBSTITUTION},
+    scope::{IN_CALL, IN_STATEMENT},
     setting::{FolderSettings, Folders, LIMITS},
     source::Source,
     statement::PAGE,
@@ -65,12 +66,12 @@ pub(crate) static TOOL: Record = Record {
         Field::new("annotations", Shape::Record(&ANNOTATIONS), "Hints for MCP clients, beside what is known of the tool; one that contradicts that is an error."),
         Field::new("icons", Shape::List(&Shape::Record(&identity::ICON)), "Icons of the tool."),
         Field::new("tags", Shape::List(&Shape::Text), "Words that group the tools."),
-        Field::new("use", Shape::Text, "The adapter that runs `statement`, `transaction` or `request`."),
+        Field::new("use", Shape::Text, "The adapter that runs `statement`, `transaction` or `request`.").names(Named::Adapter),
         Field::new(
             "statement",
             Shape::OneOf(&[Shape::Text, Shape::Map(&Shape::Any)]),
             "The statement, with placeholders: `{{ inputs.id }}`. For `mongodb` a map, the command as a document: `find: users`; for `postgrest` a map, the request: `from: users`.",
-        ).filled(),
+        ).sees(IN_STATEMENT),
         Field::new(
             "transaction",
             Shape::List(&Shape::Record(&transaction::STEP)),
@@ -83,15 +84,15 @@ pub(crate) static TOOL: Record = Record {
              A value is one segment of the path or a part of one, or the value of a field; a field without a value is left out. `| csv` joins \
              the elements of a list by commas.",
         )
-        .filled(),
-        Field::new("headers", Shape::Map(&Shape::Scalar), "Header fields of `request`, by name. One without a value is left out.").filled(),
-        Field::new("body", Shape::Any, "The body of `request`, sent as JSON. A member without a value is left out.").filled(),
+        .sees(IN_STATEMENT),
+        Field::new("headers", Shape::Map(&Shape::Scalar), "Header fields of `request`, by name. One without a value is left out.").sees(IN_STATEMENT),
+        Field::new("body", Shape::Any, "The body of `request`, sent as JSON. A member without a value is left out.").sees(IN_STATEMENT),
         Field::new(
             "form",
             Shape::Map(&Shape::OneOf(&[Shape::Scalar, Shape::List(&Shape::Scalar)])),
             "The body of `request` as fields of a form, instead of `body`. A field without a value is left out.",
         )
-        .filled(),
+        .sees(IN_STATEMENT),
         Field::new(
             "result",
             Shape::Text,
@@ -114,6 +115,7 @@ pub(crate) static TOOL: Record = Record {
             Shape::Text,
             "The script that does the work, instead of `use`: `./handler.ts`, with `#name` for a named export.",
         )
+        .names(Named::Script)
         .default("handler.ts in the folder"),
         Field::new("inputs", Shape::Map(&Shape::Record(&INPUT)), "What the tool takes, by name. Anything else is refused."),
         Field::new(
@@ -125,7 +127,7 @@ pub(crate) static TOOL: Record = Record {
             "confirm",
             Shape::Text,
             "What the user is asked before the tool does anything, with placeholders: `Cancel order {{ inputs.id }}?`.",
-        ).filled(),
+        ).sees(IN_CALL),
         Field::new("mappers", Shape::Record(&MAPPERS), "Scripts that change what goes in and comes out."),
         Field::new("auth", Shape::Record(&AUTH), "Who may call."),
         Field::new("tenant", Shape::Record(&tenant::TOOL_TENANT), "Opts the tool out of what the `tenant` of its adapter demands."),
@@ -140,12 +142,13 @@ pub(crate) static TOOL: Record = Record {
         Field::new("errors", Shape::Record(&TOOL_ERRORS), "How failures are reported, and which results are failures."),
         Field::new("limits", Shape::Record(&LIMITS), "The limits of a call."),
         Field::new("context", Shape::Record(&CONTEXT), "What a call knows, beside what the root and the folders say."),
-        Field::new("middleware", MIDDLEWARE, "What runs before the tool, after what the root and the folders say."),
+        Field::new("middleware", MIDDLEWARE, "What runs before the tool, after what the root and the folders say.").names(Named::Script),
         Field::new(
             "returns",
             Shape::OneOf(&[Shape::Text, Shape::Record(&RETURNS)]),
             "The presenter of the result: its file's name, or a map. Clients see its schema as `outputSchema`.",
-        ),
+        )
+        .names(Named::Presenter),
         Field::new(
             "output",
             Shape::Any,
@@ -174,8 +177,11 @@ static MAPPERS: Record = Record {
     doc: "Scripts that change what goes in and comes out.",
     fields: &[
         Field::new("input", Shape::Text, "Gets the inputs, returns new ones, before they are checked.")
+            .names(Named::Script)
             .default("input.ts or *input*validator*.ts in the folder"),
-        Field::new("output", Shape::Text, "Gets the result, returns a new one.").default("output.ts or *data*mapper*.ts in the folder"),
+        Field::new("output", Shape::Text, "Gets the result, returns a new one.")
+            .names(Named::Script)
+            .default("output.ts or *data*mapper*.ts in the folder"),
     ],
 };
 
@@ -198,7 +204,7 @@ static CACHE: Record = Record {
             "Of a tool with a handler: what calls with the same result have in common, with placeholders: `{{ inputs.city }}`. What a caller's \
              `ctx` and connections have is always a part of it.",
         )
-        .filled()
+        .sees(IN_CALL)
         .default("all inputs"),
     ],
 };

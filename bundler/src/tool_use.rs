@@ -7,7 +7,7 @@ use millrace_core::app::{Argument, Completer, InputSource, Literal, Root, Templa
 
 use crate::{
     compiler::Compiler,
-    field::{Field, Record, Shape},
+    field::{Field, Named, Record, Shape},
     names::meant,
     script::{AppPart, ScriptReference},
     sync::epochs::AllSettings,
@@ -21,7 +21,7 @@ pub(crate) static COMPLETE: Record = Record {
     doc: "A tool that finds values to suggest. It runs as if the client had called it, with the values that are known so far: those of the \
           arguments, the one being typed included, that have the name of one of its inputs.",
     fields: &[
-        Field::new("tool", Shape::Text, "The tool. It returns a list.").required(),
+        Field::new("tool", Shape::Text, "The tool. It returns a list.").names(Named::Tool).required(),
         Field::new("field", Shape::Text, "The column or member that is the suggestion.")
             .default("the rows themselves, if they are texts or numbers"),
     ],

@@ -7,6 +7,8 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use crate::texts::Texts;
+
 /// The longest YAML file, in bytes.
 pub(crate) const MAX_YAML: u64 = 1 << 20;
 
@@ -21,6 +23,8 @@ const MAX_DEPTH: usize = 32;
 pub(crate) struct Files {
     folder: PathBuf,
     real: PathBuf,
+    /// What stands in place of some of them.
+    texts: Texts,
 }
 
 /// The app's folder.
@@ -73,6 +77,10 @@ impl std::fmt::Display for Unreadable {
 impl Files {
     /// The bytes of a file of at most `limit` bytes.
     pub(crate) fn read(&self, path: &str, limit: u64) -> Result<Vec<u8>, Unreadable> {
+        if let Some(text) = self.texts.get(path) {
+            let is_short = u64::try_from(text.len()).is_ok_and(|length| length <= limit);
+            return if is_short { Ok(text.as_bytes().to_vec()) } else { Err(Unreadable::TooLong(limit)) };
+        }
         let full = self.folder.join(path);
         let refused = |error: std::io::Error| match error.kind() {
             std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => Unreadable::Missing,
@@ -94,10 +102,17 @@ impl Files {
 }
 
 impl Tree {
-    /// Takes a folder. `None` where there is none.
-    pub(crate) fn open(folder: &Path) -> Option<Self> {
+    /// Takes a folder, and texts that stand in place of some of its files. `None` where there is no
+    /// such folder.
+    pub(crate) fn open(folder: &Path, texts: &Texts) -> Option<Self> {
         let real = fs::canonicalize(folder).ok().filter(|real| real.is_dir())?;
-        Some(Self { files: Files { folder: folder.to_owned(), real }, seen: HashSet::new(), walked: HashMap::new() })
+        let files = Files { folder: folder.to_owned(), real, texts: texts.clone() };
+        Some(Self { files, seen: HashSet::new(), walked: HashMap::new() })
+    }
+
+    /// The texts that stand in place of files.
+    pub(crate) fn texts(&self) -> &Texts {
+        &self.files.texts
     }
 
     /// The folder as it was given.
@@ -119,6 +134,12 @@ impl Tree {
                 Some(Item { is_folder: entry.file_type().ok()?.is_dir(), name, path })
             })
             .collect();
+        for name in self.files.texts.names(folder) {
+            if items.iter().all(|item| item.name != name) {
+                let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+                items.push(Item { name: name.to_owned(), path, is_folder: false });
+            }
+        }
         items.sort_by(|a, b| a.name.cmp(&b.name));
         items
     }
@@ -163,7 +184,7 @@ impl Tree {
 
     /// Whether there is such a file.
     pub(crate) fn has_file(&self, path: &str) -> bool {
-        self.files.folder.join(path).is_file()
+        self.files.texts.get(path).is_some() || self.files.folder.join(path).is_file()
     }
 
     /// Whether there is such a folder.
@@ -253,7 +274,7 @@ mod tests {
     #[test]
     fn stays_in_the_folder() {
         let folder = tempfile::tempdir().unwrap();
-        let tree = Tree::open(folder.path()).unwrap();
+        let tree = Tree::open(folder.path(), &Texts::default()).unwrap();
         let cases = [
             ("app/tools/x", "./handler.ts", Some("app/tools/x/handler.ts")),
             ("app/tools/x", "../y.ts", Some("app/tools/y.ts")),
@@ -276,7 +297,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(outside.path().join("secret"), folder.path().join("link")).unwrap();
         std::os::unix::fs::symlink(folder.path(), folder.path().join("loop")).unwrap();
-        let mut tree = Tree::open(folder.path()).unwrap();
+        let mut tree = Tree::open(folder.path(), &Texts::default()).unwrap();
         assert_eq!(tree.read("link", 10), Err(Unreadable::Outside));
         assert_eq!(tree.read("none", 10), Err(Unreadable::Missing));
         assert_eq!(tree.read("", 10), Err(Unreadable::NoFile));

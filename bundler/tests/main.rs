@@ -4,6 +4,7 @@ mod built;
 mod clients;
 mod command;
 mod diagnostics;
+mod editor;
 mod fallback;
 mod hints;
 mod hostile;

@@ -33,6 +33,7 @@ mod invariants;
 mod lambda;
 mod libsql;
 mod locks;
+mod lsp;
 mod mongodb;
 mod mysql;
 mod new_app;

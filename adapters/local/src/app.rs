@@ -4,10 +4,15 @@ use std::{
     panic,
     path::{Path, PathBuf},
     rc::Rc,
+    sync::{Arc, atomic::AtomicBool},
     thread,
 };
 
-use millrace_bundler::{Diagnostic, Options, Report, Severity, bundle_and_load, render};
+use millrace_bundler::{
+    Diagnostic, Options, Report, Severity, Texts, bundle_and_load,
+    editor::{self, AppIndex},
+    render,
+};
 use millrace_catalogue::Host;
 use millrace_core::{
     Endpoint, Json,
@@ -60,10 +65,34 @@ pub(crate) fn compile_for_worker(folder: &Path, d1_bindings: Vec<String>, client
 /// thread's stack than what is in use, and the parser of SQL would make a stack of its own at each
 /// statement: two fifths of the time of 8,000 tools.
 fn compile_with(folder: &Path, options: &Options) -> Report {
-    let compile = || bundle_and_load(folder, options, &Engine::new());
+    in_large_stack(|| bundle_and_load(folder, options, &Engine::new()))
+}
+
+fn in_large_stack<T: Send>(compile: impl Fn() -> T + Send + Copy) -> T {
     thread::scope(|scope| match thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, compile) {
         Ok(compiling) => compiling.join().unwrap_or_else(|payload| panic::resume_unwind(payload)),
         Err(_) => compile(),
+    })
+}
+
+/// Compiles an app folder for this machine with `texts` in place of files, and gives what an editor
+/// asks about; `previous` is what was known before, and `stop` ends it early.
+pub(crate) fn compile_open(folder: &Path, texts: &Texts, previous: Option<&AppIndex>, stop: &Arc<AtomicBool>) -> (Report, AppIndex) {
+    let options = Options { connectors: names(Host::Native), ..Options::default() };
+    in_large_stack(|| editor::analyse(folder, &options, Some(&Engine::new()), texts, previous, stop))
+}
+
+/// What is wrong with the file of variables in an app's folder.
+pub(crate) fn broken_env_file(folder: &Path) -> Option<Diagnostic> {
+    let error = Variables::of_process_and(&folder.join(ENV_FILE)).err()?;
+    Some(Diagnostic {
+        severity: Severity::Error,
+        file: ENV_FILE.into(),
+        line: error.line().unwrap_or(1),
+        column: 1,
+        length: 0,
+        message: error.to_string(),
+        help: None,
     })
 }
 

@@ -53,6 +53,9 @@ pub(crate) enum Command {
     Doctor(Doctor),
     /// Write the schemas with which an editor checks the app's files
     Schema(Schema),
+    /// Tell an editor what is wrong, and complete what is typed: a language server on standard
+    /// input and output, which the editor starts
+    Lsp(Lsp),
     /// Write millrace.d.ts, the types of an app's scripts
     Types(Types),
     /// Show what a call of a tool goes through, and where each setting came from
@@ -650,6 +653,13 @@ pub(crate) struct Schema {
     /// The folder to write to; without it, `.millrace` in the app's folder
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct Lsp {
+    /// No effect: standard input and output are used with and without it; many editors add it
+    #[arg(long, hide = true)]
+    pub(crate) stdio: bool,
 }
 
 #[derive(Args)]

@@ -21,6 +21,7 @@ mod explain;
 mod grants;
 mod health;
 mod import;
+mod lsp;
 mod metrics;
 mod new;
 mod run;
@@ -71,6 +72,7 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Run(arguments) => run::run(arguments, log),
         Command::Schema(arguments) => schema::run(&arguments),
+        Command::Lsp(arguments) => lsp::run(&arguments),
         Command::Types(arguments) => types::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Grants(arguments) => grants::run(&arguments),

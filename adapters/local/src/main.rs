@@ -18,6 +18,7 @@ mod cli;
 mod clients;
 mod commands;
 mod endpoint_and_page;
+mod lsp;
 mod output;
 mod page;
 #[cfg(unix)]

@@ -6,6 +6,7 @@ use crate::{
     compiler::Compiler,
     field::{Field, Record, Shape},
     names::{is_variable, one_of},
+    scope::IN_SESSION,
     yaml::{Document, Entry, Node},
 };
 
@@ -19,8 +20,8 @@ pub(super) static SESSION: Record = Record {
             "settings",
             Shape::Map(&Shape::Scalar),
             "Settings by name, for the policies of row-level security: `app.tenant: \"{{ auth.claims.tenant }}\"`. A call without a value is refused.",
-        ).filled(),
-        Field::new("role", Shape::Text, "The role that statements run as. The adapter's user must be a member of it.").filled(),
+        ).sees(IN_SESSION),
+        Field::new("role", Shape::Text, "The role that statements run as. The adapter's user must be a member of it.").sees(IN_SESSION),
     ],
 };
 

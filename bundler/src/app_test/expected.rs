@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use super::tested::{TestSubject, TestedApp, only};
 use crate::{
     compiler::Compiler,
-    field::{Field, Record, Shape},
+    field::{Field, Named, Record, Shape},
     names::meant,
     yaml::{Document, Node},
 };
@@ -79,7 +79,7 @@ static ROWS: Record = Record {
     noun: "an entry of `rows`",
     doc: "A statement that reads, and what it returns.",
     fields: &[
-        Field::new("adapter", Shape::Text, "The adapter.").default("the one with the connector `sqlite`"),
+        Field::new("adapter", Shape::Text, "The adapter.").names(Named::Adapter).default("the one with the connector `sqlite`"),
         Field::new("sql", Shape::Text, "The statement.").required(),
         Field::new(
             "equals",

@@ -3,12 +3,12 @@
 use millrace_core::app::{Auth, EnvPart, IntrospectionServer, JwtPolicy, KeySource, TokenCarrier};
 
 use super::{
-    ONE_OR_MORE,
     jwt::{AUDIENCE, CLAIMS},
+    one_or_more::ONE_OR_MORE,
 };
 use crate::{
     compiler::Compiler,
-    field::{Field, Record, Shape, duration_ms},
+    field::{Field, Named, Record, Shape, duration_ms},
     yaml::{Document, Node},
 };
 
@@ -40,6 +40,7 @@ pub(crate) static INTROSPECTION_POLICY: Record = Record {
         .default("60s"),
         Field::new("leeway", Shape::Duration, "How far the issuer's clock may be from this one; at most `5m`.").default("30s"),
         Field::new("scopes", Shape::List(&Shape::Text), "The scopes that a caller must have. One that lacks one gets HTTP 403.")
+            .names(Named::Scope)
             .default("[]"),
         Field::new("subject", Shape::Text, "The member of the answer that is `auth.subject`: `username`, `client_id`.").default("sub"),
         Field::new("roles", ONE_OR_MORE, "The member that is `auth.roles`, or several.").default("[]"),

@@ -9,10 +9,10 @@ use millrace_tokens::{
 };
 use serde_json::json;
 
-use super::{ONE_OR_MORE, one_or_more};
+use super::one_or_more::{ONE_OR_MORE, one_or_more};
 use crate::{
     compiler::Compiler,
-    field::{CheckMode, Field, Record, Shape, check_part, duration_ms},
+    field::{CheckMode, Field, Named, Record, Shape, check_part, duration_ms},
     names::{all_of, nearest},
     yaml::{Data, Document, Entry, Node},
 };
@@ -48,7 +48,7 @@ pub(crate) static JWT_POLICY: Record = Record {
             "scopes",
             Shape::List(&Shape::Text),
             "The scopes that a caller must have: of `scope` and `scp`. One that lacks one gets HTTP 403.",
-        )
+        ).names(Named::Scope)
         .default("[]"),
         Field::new("subject", Shape::Text, "The claim that is `auth.subject`. Dots lead into objects.").default("sub"),
         Field::new("roles", ONE_OR_MORE, "The claim that is `auth.roles`, or several: `realm_access.roles`.").default("[]"),

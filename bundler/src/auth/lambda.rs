@@ -5,10 +5,10 @@ use millrace_core::{
     platform_caller::Authorizer,
 };
 
-use super::{ONE_OR_MORE, jwt::CLAIMS};
+use super::{jwt::CLAIMS, one_or_more::ONE_OR_MORE};
 use crate::{
     compiler::Compiler,
-    field::{Field, Record, Shape},
+    field::{Field, Named, Record, Shape},
     yaml::{Document, Node},
 };
 
@@ -25,7 +25,7 @@ pub(crate) static LAMBDA_POLICY: Record = Record {
              (user pools, of a REST API), `lambda` (a function of your own).",
         )
         .required(),
-        Field::new("scopes", Shape::List(&Shape::Text), "The scopes that a caller must have. One that lacks one gets HTTP 403.")
+        Field::new("scopes", Shape::List(&Shape::Text), "The scopes that a caller must have. One that lacks one gets HTTP 403.").names(Named::Scope)
             .default("[]"),
         Field::new(
             "subject",

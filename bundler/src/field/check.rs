@@ -276,7 +276,7 @@ fn literal_of(placeholder: &Placeholder<'_>) -> Option<Severity> {
 }
 
 /// Whether a value is of the kind that a shape asks for; what is inside it is not looked at.
-fn kind_fits(node: &Node, shape: &Shape) -> bool {
+pub(crate) fn kind_fits(node: &Node, shape: &Shape) -> bool {
     match shape {
         Shape::List(_) => matches!(node.data, Data::List(_)),
         Shape::Map(_) | Shape::Record(_) => matches!(node.data, Data::Map(_)),

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     compiler::Compiler,
-    field::{Field, Record, Shape},
+    field::{Field, Named, Record, Shape},
     names::one_of,
     portable::{KEY_RULE, is_key},
     yaml::{Document, Node},
@@ -44,7 +44,7 @@ pub(crate) static PRESENTED_FIELD: Record = Record {
             Shape::Map(&Shape::Record(&PRESENTED_FIELD)),
             "The fields of an object. Others are left out. Without them, it may have any.",
         ),
-        Field::new("returns", Shape::Text, "The presenter of the object, or of each element of the list."),
+        Field::new("returns", Shape::Text, "The presenter of the object, or of each element of the list.").names(Named::Presenter),
         Field::new("limit", LIMIT_SHAPE, "How many elements of the list are shown."),
         Field::new("text", Shape::Word(&["as_is"]), "`as_is`: characters that nobody sees stay in it. Else they become visible escapes."),
     ],

@@ -7,9 +7,9 @@ use millrace_core::app::{Cursor, ItemLimit, OnMismatch, Presenter};
 use super::redaction::is_redacted;
 use crate::{
     compiler::Compiler,
-    field::{Field, Record, Shape},
+    field::{Field, Named, Record, Shape},
     names::meant,
-    scope::PathScope,
+    scope::{IN_NOTICE, PathScope},
     yaml::{Data, Document, Node},
 };
 
@@ -21,9 +21,9 @@ static LIMIT_RECORD: Record = Record {
     doc: "How many items of a list are shown. The list is cut before it is checked.",
     fields: &[
         Field::new("max", Shape::Int(1, 1_000_000), "How many.").required(),
-        Field::new("input", Shape::Text, "The input of the tool, of the type `int`, by which a caller asks for fewer."),
+        Field::new("input", Shape::Text, "The input of the tool, of the type `int`, by which a caller asks for fewer.").names(Named::Input),
         Field::new("notice", Shape::Text, "What tells that items are missing, with `{{ shown }}`, `{{ total }}` and `{{ omitted }}`.")
-            .filled()
+            .sees(IN_NOTICE)
             .default("⚠️ Dataset truncated. 50 shown, 3150 hidden. Use filters to narrow results."),
         Field::new("cursor", Shape::Record(&CURSOR), "How to get the next items: the notice and `_meta` say it."),
     ],
@@ -34,7 +34,7 @@ static CURSOR: Record = Record {
     noun: "`cursor`",
     doc: "How to get the items after the last one that is shown.",
     fields: &[
-        Field::new("input", Shape::Text, "The input of the tool that takes the value.").required(),
+        Field::new("input", Shape::Text, "The input of the tool that takes the value.").names(Named::Input).required(),
         Field::new(
             "field",
             Shape::Text,

@@ -13,7 +13,7 @@ use crate::{
     expression,
     field::{Field, Record, Shape},
     names::{meant, nearest},
-    scope::PathScope,
+    scope::{IN_REDACTION, PathScope},
     yaml::{Data, Document, Node},
 };
 
@@ -40,7 +40,7 @@ pub(crate) static REDACTION: Record = Record {
             Shape::Text,
             "Where it holds, the value is shown: an expression over `auth` and `item`, the item before any redaction, such as `'pii:read' in auth.scopes`.",
         )
-        .filled(),
+        .condition(IN_REDACTION),
     ],
 };
 

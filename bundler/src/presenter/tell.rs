@@ -11,10 +11,10 @@ use millrace_core::{
 use crate::{
     compiler::Compiler,
     expression,
-    field::{Field, Record, Shape},
+    field::{Field, Named, Record, Shape},
     input::fits,
     names::{meant, one_of},
-    scope::PathScope,
+    scope::{IN_PRESENTER, PathScope},
     tool_use::Tools,
     yaml::{Document, Entry, Node},
 };
@@ -25,8 +25,8 @@ pub(crate) static RULE: Record = Record {
     noun: "a rule",
     doc: "What the model must know, under a condition.",
     fields: &[
-        Field::new("when", Shape::Text, "The condition: an expression over `item`, `items` and `auth`.").filled().required(),
-        Field::new("text", Shape::Text, "The rule, with placeholders: `Invoice {{ item.id }} is overdue.`").filled().required(),
+        Field::new("when", Shape::Text, "The condition: an expression over `item`, `items` and `auth`.").condition(IN_PRESENTER).required(),
+        Field::new("text", Shape::Text, "The rule, with placeholders: `Invoice {{ item.id }} is overdue.`").sees(IN_PRESENTER).required(),
     ],
 };
 
@@ -37,9 +37,9 @@ pub(crate) static UI: Record = Record {
     doc: "A block for people: exactly one of `echarts`, `mermaid`, `markdown`, `code`, `table`, `list`, `json` and `summary`. \
           `{{ items.amount }}` is the list of the amounts of all shown items.",
     fields: &[
-        Field::new("echarts", Shape::Any, "A chart: the options of Apache ECharts, with placeholders.").filled(),
-        Field::new("mermaid", Shape::Text, "A diagram in Mermaid.").filled(),
-        Field::new("markdown", Shape::Text, "Text in Markdown.").filled(),
+        Field::new("echarts", Shape::Any, "A chart: the options of Apache ECharts, with placeholders.").sees(IN_PRESENTER),
+        Field::new("mermaid", Shape::Text, "A diagram in Mermaid.").sees(IN_PRESENTER),
+        Field::new("markdown", Shape::Text, "Text in Markdown.").sees(IN_PRESENTER),
         Field::new("code", Shape::Record(&CODE), "Source code."),
         Field::new("table", Shape::Record(&TABLE), "A table, with a row for each item."),
         Field::new(
@@ -47,13 +47,13 @@ pub(crate) static UI: Record = Record {
             Shape::OneOf(&[Shape::Text, Shape::List(&Shape::Text)]),
             "A list: a text is the line of each item, a list has the lines.",
         )
-        .filled(),
-        Field::new("json", Shape::Any, "A value as JSON.").filled(),
-        Field::new("summary", Shape::Text, "One line that sums up the result.").filled(),
-        Field::new("title", Shape::Text, "The title, with placeholders.").filled(),
+        .sees(IN_PRESENTER),
+        Field::new("json", Shape::Any, "A value as JSON.").sees(IN_PRESENTER),
+        Field::new("summary", Shape::Text, "One line that sums up the result.").sees(IN_PRESENTER),
+        Field::new("title", Shape::Text, "The title, with placeholders.").sees(IN_PRESENTER),
         Field::new("width", Shape::Word(&["full", "half", "third"]), "The width."),
         Field::new("priority", Shape::Number, "Which blocks come first where there is little room."),
-        Field::new("when", Shape::Text, "A condition: an expression over `item`, `items` and `auth`.").filled(),
+        Field::new("when", Shape::Text, "A condition: an expression over `item`, `items` and `auth`.").condition(IN_PRESENTER),
         Field::new(
             "for",
             Shape::Word(&["item", "collection", "any"]),
@@ -69,7 +69,7 @@ static CODE: Record = Record {
     doc: "Source code.",
     fields: &[
         Field::new("language", Shape::Text, "The language: `sql`.").required(),
-        Field::new("text", Shape::Text, "The code, with placeholders.").filled().required(),
+        Field::new("text", Shape::Text, "The code, with placeholders.").sees(IN_PRESENTER).required(),
     ],
 };
 
@@ -79,7 +79,9 @@ static TABLE: Record = Record {
     doc: "A table, with a row for each item.",
     fields: &[
         Field::new("columns", Shape::List(&Shape::Text), "The heads of the columns.").required(),
-        Field::new("row", Shape::List(&Shape::Scalar), "The cells of a row, with placeholders: `{{ item.id }}`.").filled().required(),
+        Field::new("row", Shape::List(&Shape::Scalar), "The cells of a row, with placeholders: `{{ item.id }}`.")
+            .sees(IN_PRESENTER)
+            .required(),
     ],
 };
 
@@ -89,10 +91,10 @@ pub(crate) static ACTION: Record = Record {
     noun: "an action",
     doc: "A tool to call next. It is not suggested to callers who lack its scopes.",
     fields: &[
-        Field::new("tool", Shape::Text, "The tool.").required(),
-        Field::new("when", Shape::Text, "A condition: an expression over `item`, `items` and `auth`.").filled(),
-        Field::new("reason", Shape::Text, "Why, with placeholders.").filled().required(),
-        Field::new("args", Shape::Map(&Shape::Any), "The arguments, with placeholders.").filled(),
+        Field::new("tool", Shape::Text, "The tool.").names(Named::Tool).required(),
+        Field::new("when", Shape::Text, "A condition: an expression over `item`, `items` and `auth`.").condition(IN_PRESENTER),
+        Field::new("reason", Shape::Text, "Why, with placeholders.").sees(IN_PRESENTER).required(),
+        Field::new("args", Shape::Map(&Shape::Any), "The arguments, with placeholders.").sees(IN_PRESENTER),
     ],
 };
 

@@ -20,7 +20,7 @@ use super::{
     settings::Configs,
     shake,
 };
-use crate::{Diagnostic, Severity};
+use crate::{Diagnostic, Severity, texts::Texts};
 
 /// The names that `"millrace"` exports.
 pub(super) const HOST: [&str; 18] = [
@@ -128,6 +128,8 @@ enum Wanted {
 struct Reading<'a, 'd> {
     allocator: &'a Allocator,
     folder: &'d Path,
+    /// What stands in place of the app's own files.
+    texts: &'d Texts,
     /// `None` where the app cannot have packages.
     packages: Option<Packages>,
     graph: Graph<'a>,
@@ -146,10 +148,17 @@ struct Reading<'a, 'd> {
 }
 
 /// Reads the entry and everything it imports. `folder` is canonical.
-pub(super) fn load<'a>(allocator: &'a Allocator, folder: &Path, entry: &Path, diagnostics: &mut Vec<Diagnostic>) -> Graph<'a> {
+pub(super) fn load<'a>(
+    allocator: &'a Allocator,
+    folder: &Path,
+    entry: &Path,
+    texts: &Texts,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Graph<'a> {
     let mut reading = Reading {
         allocator,
         folder,
+        texts,
         packages: folder.join("package.json").is_file().then(|| Packages::new(folder)),
         graph: Graph {
             modules: Vec::new(),
@@ -193,7 +202,9 @@ impl<'a> Reading<'a, '_> {
     /// The text of a file. `None` where it was reported.
     fn text(&mut self, path: &Path, brought: Option<&Brought>) -> Option<&'a str> {
         let remedy = |own: &str| brought.map_or_else(|| own.to_owned(), |brought| npm::another(Some(brought)));
-        let text = match fs::read(self.folder.join(path)).map(String::from_utf8) {
+        let written = path.to_str().filter(|_| brought.is_none()).and_then(|path| self.texts.get(path));
+        let bytes = written.map_or_else(|| fs::read(self.folder.join(path)), |text| Ok(text.as_bytes().to_vec()));
+        let text = match bytes.map(String::from_utf8) {
             Ok(Ok(text)) => text,
             Ok(Err(_)) => {
                 let message = format!("`{}` is not UTF-8", path.display());

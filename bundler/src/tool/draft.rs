@@ -202,6 +202,9 @@ impl Draft {
             root.middleware.iter().chain(&outer.middleware).cloned().chain(middleware::block(document)).collect();
         let middleware = middleware::read(compiler, &blocks, &scope, &mut shape, app.adapters);
         let scope = ToolScope { context: &shape, ..scope };
+        if let Some(outlines) = &mut compiler.outlines {
+            outlines.add_scope(reading.name, scope.of_statement());
+        }
         execute::check_paths(compiler, reading, &scope.of_statement(), &["ctx", "auth"]);
         let confirm = document.root.at("confirm").map(|node| compiler.message(document, node, &scope.of_confirm()));
         let errors = errors(compiler, reading, &scope.of_rules(self.execute.as_ref().is_some_and(Execute::asks_api)), &mut app.wanted);

@@ -8,7 +8,7 @@ use crate::{
     adapter::Adapters,
     compiler::{Compiler, Located},
     field::{Field, Record, Shape, duration_ms},
-    scope::PathScope,
+    scope::{IN_CALL, PathScope},
 };
 
 /// `idempotency`
@@ -22,7 +22,7 @@ pub(crate) static IDEMPOTENCY: Record = Record {
             Shape::Text,
             "What the same calls have in common, with placeholders: `{{ inputs.order_id }}`. A call whose key is empty is refused.",
         )
-        .filled()
+        .sees(IN_CALL)
         .required(),
         Field::new("ttl", Shape::Duration, "How long a call is remembered: `1s` to `30d`.").default("24h"),
     ],

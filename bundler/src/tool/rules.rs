@@ -5,8 +5,8 @@ use millrace_core::{app::ErrorRule, expression::Step};
 use crate::{
     compiler::Compiler,
     expression,
-    field::{Field, Record, Shape},
-    scope::{ANSWER, PathScope},
+    field::{Field, Named, Record, Shape},
+    scope::{ANSWER, IN_RULE, IN_RULE_MESSAGE, PathScope},
     yaml::{Document, Node},
 };
 
@@ -16,13 +16,13 @@ pub(crate) static RULE: Record = Record {
     noun: "a rule",
     doc: "A result that counts as a failure.",
     fields: &[
-        Field::new("when", Shape::Text, "When it applies: an expression over `results`, `inputs` and `auth`; of a tool with a `request` also over `answer.status` and `answer.body` of one that failed.").filled().required(),
+        Field::new("when", Shape::Text, "When it applies: an expression over `results`, `inputs` and `auth`; of a tool with a `request` also over `answer.status` and `answer.body` of one that failed.").condition(IN_RULE).required(),
         Field::new("code", Shape::Text, "The code of the failure: `NOT_FOUND`.").required(),
         Field::new("message", Shape::Text, "The message to the caller, with placeholders: `No invoice {{ inputs.id }}.`")
-            .filled()
+            .sees(IN_RULE_MESSAGE)
             .required(),
         Field::new("suggestion", Shape::Text, "What the caller can do about it."),
-        Field::new("actions", Shape::List(&Shape::Text), "Tools that help.").default("[]"),
+        Field::new("actions", Shape::List(&Shape::Text), "Tools that help.").names(Named::Tool).default("[]"),
     ],
 };
 

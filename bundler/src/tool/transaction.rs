@@ -14,6 +14,7 @@ use crate::{
     field::{Field, Record, Shape},
     names::meant,
     placeholder::is_name,
+    scope::IN_STEP,
     statement::{Names, Substitution, TableSet, Tables, why_not_counted},
     yaml::{Entry, Node},
 };
@@ -28,7 +29,7 @@ pub(super) static STEP: Record = Record {
     doc: "A statement of a transaction.",
     fields: &[
         Field::new("name", Shape::Text, "Its name. Later steps take values of its result by it: `{{ steps.NAME.COLUMN }}`.").required(),
-        Field::new("statement", Shape::Text, "The statement, with placeholders.").filled().required(),
+        Field::new("statement", Shape::Text, "The statement, with placeholders.").sees(IN_STEP).required(),
         Field::new(
             "expect",
             Shape::Int(0, 1_000_000),

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 use millrace_bundler::{
-    AnswerSize, Diagnostic, LOCK_FILE, ListSize, Lock, Report, ScriptSize, Severity, Sizes, Surface, SurfacePlaces, ToolStatement, changes,
+    AnswerSize, LOCK_FILE, ListSize, Lock, Report, ScriptSize, Severity, Sizes, Surface, SurfacePlaces, ToolStatement, changes,
     sign_in_summary, statement::Dialect, tokens,
 };
 use millrace_catalogue::{HTTP, find};
@@ -13,7 +13,7 @@ use millrace_core::{
     ports::Column,
     value::Value,
 };
-use millrace_native::{cache::CacheChoice, env::Variables, isolate, wait_until::Tasks};
+use millrace_native::{cache::CacheChoice, isolate, wait_until::Tasks};
 use serde_json::json;
 
 mod plans;
@@ -87,7 +87,7 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
     };
     // Elsewhere it is not read.
     if matches!(arguments.target, Some(Target::Local) | None) {
-        report.diagnostics.extend(broken_env_file(&arguments.app));
+        report.diagnostics.extend(app::broken_env_file(&arguments.app));
     }
     let has_errors = report.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     if !arguments.json {
@@ -137,20 +137,6 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
         outcome.print()?;
     }
     if good { Ok(()) } else { Err(CommandError::Told) }
-}
-
-/// What is wrong with the file of variables in the app's folder.
-fn broken_env_file(folder: &Path) -> Option<Diagnostic> {
-    let error = Variables::of_process_and(&folder.join(app::ENV_FILE)).err()?;
-    Some(Diagnostic {
-        severity: Severity::Error,
-        file: app::ENV_FILE.into(),
-        line: error.line().unwrap_or(1),
-        column: 1,
-        length: 0,
-        message: error.to_string(),
-        help: None,
-    })
 }
 
 /// What was found out.

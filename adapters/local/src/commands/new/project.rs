@@ -28,6 +28,9 @@ const SCRIPT_MODULE: &str = include_str!("../../../../../npm/millrace/script.js"
 const NODE_HOOK: &str = include_str!("../../../template/node.js");
 /// The version of wrangler that the Worker is tested with.
 pub(super) const WRANGLER: &str = "4.164.0";
+/// The extension of Visual Studio Code that starts a language server by settings; its settings
+/// begin with `glspc`.
+const LSP_CLIENT: &str = "zsol.vscode-glspc";
 /// What the Worker's build does not touch, and is not touched by.
 const LAMBDA_FOLDER: &str = "dist-lambda";
 
@@ -85,7 +88,8 @@ impl Project {
         folder.write("AGENTS.md", &self.text(AGENTS, folder.name))?;
         folder.write("README.md", &self.text(README, folder.name))?;
         folder.write("tsconfig.json", &pretty(&compiler_options()))?;
-        folder.write(".vscode/settings.json", &pretty(&schema::settings(schema::FOLDER)))?;
+        folder.write(".vscode/settings.json", &pretty(&editor_settings()))?;
+        folder.write(".vscode/extensions.json", &pretty(&json!({ "recommendations": [LSP_CLIENT] })))?;
         for (name, text) in schema::files() {
             folder.write(&format!("{}/{name}", schema::FOLDER), &text)?;
         }
@@ -224,6 +228,16 @@ fn compiler_options() -> Json {
         },
         "include": ["app", types::FILE],
     })
+}
+
+/// The settings of Visual Studio Code: where the schemas are, and how the language server is
+/// started.
+fn editor_settings() -> Json {
+    let mut settings = schema::settings(schema::FOLDER);
+    settings["glspc.server.command"] = "npx".into();
+    settings["glspc.server.commandArguments"] = json!(["-y", "millrace", "lsp"]);
+    settings["glspc.server.languageId"] = json!(["yaml", "typescript", "javascript"]);
+    settings
 }
 
 fn pretty(value: &Json) -> String {
