@@ -123,7 +123,7 @@ pub fn reference_markdown() -> String {
 /// a table of their own.
 fn table(text: &mut String, level: &str, title: &str, record: &'static Record) -> Vec<&'static Record> {
     // Writing to a string cannot fail.
-    let _ = write!(text, "\n{level} {title}\n\n{}\n\n| key | takes | default | |\n|---|---|---|---|\n", record.doc);
+    let _ = write!(text, "\n{level} {title}\n\n{}\n\n| key | takes | default | meaning |\n|---|---|---|---|\n", record.doc);
     let mut parts = Vec::new();
     rows(text, "", record, &mut parts);
     parts

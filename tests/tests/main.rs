@@ -50,6 +50,7 @@ mod redis;
 mod script_packages;
 mod secrets;
 mod sign_in;
+mod site;
 mod spoilt;
 mod sqlite_functions;
 mod sqlite_text;

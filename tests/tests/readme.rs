@@ -238,6 +238,20 @@ fn the_pages_list_what_there_is() {
     assert_eq!(rows.lines().filter(|line| line.starts_with("| `")).count(), kinds.len(), "{rows}");
 }
 
+/// A title has the beginning of the file's name, so that who looks for one finds the other.
+#[test]
+fn titles_and_file_names_agree() {
+    for page in pages().into_iter().filter(|page| page.parent().is_some_and(|folder| folder.ends_with("docs"))) {
+        let name = page.file_stem().unwrap().to_string_lossy().into_owned();
+        let text = fs::read_to_string(&page).unwrap();
+        let title = text.lines().next().unwrap_or_default().to_lowercase();
+        // What a page of a site begins at is called by what it is of.
+        let word = if name == "README" { "documentation" } else { name.split('-').next().unwrap_or_default() };
+        let stem = &word[..word.len().min(4)];
+        assert!(title.contains(stem), "{} has the title `{title}`, without `{stem}`", page.display());
+    }
+}
+
 /// A table without a head, such as one that an empty line cuts in two, is shown as text with bars.
 #[test]
 fn tables_have_heads() {
@@ -249,6 +263,13 @@ fn tables_have_heads() {
             let rule = lines.get(number + 2).copied().unwrap_or_default();
             let is_rule = rule.starts_with("|-") && rule.chars().all(|character| "|-: ".contains(character));
             assert!(!begins || is_rule, "{}: the table at `{}` has no head", page.display(), pair[1]);
+            let unnamed = pair[1].trim_matches('|').split('|').any(|cell| cell.trim().is_empty());
+            assert!(
+                !begins || !unnamed || page.starts_with(root().join("docs/decisions")),
+                "{}: a column of `{}` has no name",
+                page.display(),
+                pair[1]
+            );
         }
     }
 }
