@@ -64,6 +64,7 @@ mod tenants;
 mod tokens;
 mod toon;
 mod transactions;
+mod tutorial;
 mod types;
 mod unfriendly;
 mod upgrade;

@@ -80,6 +80,80 @@ fn models_get_the_pages_as_text() {
     }
 }
 
+/// The line of a table that has a text.
+fn row<'a>(page: &'a str, text: &str) -> Option<&'a str> {
+    page.lines().find(|line| line.starts_with('|') && line.contains(text))
+}
+
+#[test]
+fn every_fault_that_cannot_happen_is_held_by_a_test() {
+    let page = fs::read_to_string(root().join("docs/faults.md")).unwrap();
+    let rows = page.split("|---|---|---|\n").nth(1).unwrap().lines().take_while(|line| line.starts_with('|'));
+    let mut seen = 0;
+    for line in rows {
+        let held = line.trim_end_matches(" |").rsplit(" | ").next().unwrap_or_default();
+        let names: Vec<&str> = held.split('`').skip(1).step_by(2).collect();
+        let [file, test] = names[..] else { panic!("`{held}` is no file and test") };
+        let text = fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+        let (before, _) = text.split_once(&format!("fn {test}(")).unwrap_or_else(|| panic!("{file} has no `{test}`"));
+        let attributes = before.trim_end().rsplit("\n\n").next().unwrap_or_default();
+        assert!(attributes.contains("#[test]") && !attributes.contains("#[ignore"), "{file}: `{test}` is not run");
+        seen += 1;
+    }
+    assert!(seen >= 15, "only {seen} faults were found");
+}
+
+/// The figures are those of the pages and decisions that they were measured for.
+#[test]
+fn figures_are_those_that_were_measured() {
+    let read = |name: &str| fs::read_to_string(root().join(name)).unwrap();
+    let page = read("docs/figures.md");
+    let (lambda, worker) = (read("docs/lambda.md"), read("docs/cloudflare.md"));
+    for text in ["first request for an invocation", "first answer from SQLite", "a warm call", "peak memory"] {
+        assert!(row(&page, text).is_some() && row(&page, text) == row(&lambda, text), "docs/figures.md: {text}");
+    }
+    let cells = |line: &str| -> Vec<String> { line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).skip(1).collect() };
+    let measured = |text: &str, from: &str| -> Vec<Vec<String>> {
+        let rows = text.split(from).nth(1).unwrap().lines().skip(2).take_while(|line| line.starts_with('|'));
+        rows.map(cells).collect()
+    };
+    let head = "| case | connections | Millrace | by hand | TypeScript SDK |";
+    assert_eq!(measured(&page, head), measured(&worker, head), "docs/figures.md: a Worker");
+    let decision = read("docs/decisions/0113-reads-share-a-connection.md");
+    let told = measured(&page, "| database | connections |");
+    let known = measured(&decision, "before, beside axum alone |");
+    assert!(told.len() == 4 && told.iter().zip(&known).all(|(told, known)| known.starts_with(told)), "{told:?} of {known:?}");
+}
+
+/// The pages for users: those of the site, and how the repository greets.
+fn prose() -> Vec<PathBuf> {
+    let folders = ["docs", "docs/connectors", "docs/reference"].map(|folder| root().join(folder));
+    let files = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().path());
+    let pages = files.filter(|file| file.extension().is_some_and(|extension| extension == "md"));
+    pages.chain(["README.md", "SECURITY.md"].map(|page| root().join(page))).collect()
+}
+
+#[test]
+fn the_prose_is_plain() {
+    let output = node("prose.mjs").args(prose()).output().unwrap();
+    assert!(output.status.success(), "what is to be written anew; CONTRIBUTING.md says how pages read:\n{}", text(&output));
+}
+
+/// The judge of the prose finds what it is for.
+#[test]
+fn prose_that_is_not_plain_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.md");
+    let long = "The utilization of methodological considerations necessitates comprehensive organizational ".repeat(5);
+    fs::write(&page, format!("# Page\n\n{long}deliberation.\n\nIt is is so. There are pages in order to to read.\n")).unwrap();
+    let output = node("prose.mjs").arg(&page).output().unwrap();
+    let said = text(&output);
+    assert!(!output.status.success(), "{said}");
+    for finding in ["reads with an ease of", "a sentence has 41 words", "write-good"] {
+        assert!(said.contains(finding), "`{finding}` is not in:\n{said}");
+    }
+}
+
 /// The sections are those of `docs/README.md`, in its order.
 #[test]
 fn the_site_has_the_sections_of_the_list() {
