@@ -176,7 +176,8 @@ def main():
     zensical = pathlib.Path(sys.executable).parent / "zensical"
     built = subprocess.run([zensical, "build", "--clean", "--strict"], cwd=made, capture_output=True, text=True, env={**os.environ, "NO_COLOR": "1"})
     if built.returncode or not (made / "site/index.html").exists():
-        sys.exit(f"site: Zensical failed\n{built.stdout}{built.stderr}")
+        said = re.sub(r"\x1b\[[0-9;]*m", "", built.stdout + built.stderr)
+        sys.exit(f"site: Zensical failed\n{said}")
     for file in (made / "site").rglob("*.html"):
         # Code that is wider than the page is scrolled, by the keyboard, too.
         text = re.sub(r"(<pre[^>]*>(?:<span></span>)?<code)>", r'\1 tabindex="0">', file.read_text())

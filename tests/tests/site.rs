@@ -2,13 +2,13 @@
 //! others by `tests/site/site.mjs`; and its prose, which `tests/site/prose.mjs` judges.
 
 use std::{
-    fs,
+    env, fs,
     path::{Path, PathBuf},
     process::Command,
     sync::OnceLock,
 };
 
-use millrace_tests::{case::root, docs::text, process::tool};
+use millrace_tests::{case::root, docs::text, local::binary, process::tool};
 
 /// The site, built once for all tests. A build takes seconds.
 fn site() -> &'static Path {
@@ -78,6 +78,40 @@ fn models_get_the_pages_as_text() {
         let text = fs::read_to_string(site().join(page)).unwrap();
         assert!(whole.contains(text.trim()), "llms-full.txt does not have {page}");
     }
+}
+
+/// What `--help` of a command prints, and the commands below it.
+fn help(command: &[String]) -> (String, Vec<Vec<String>>) {
+    let output = Command::new(binary()).args(command).arg("--help").output().unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+    let said = String::from_utf8(output.stdout).unwrap();
+    let listed = said.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.trim().is_empty());
+    let names = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
+    let below = names.filter(|name| *name != "help").map(|name| [command, &[name.to_owned()]].concat()).collect();
+    (said, below)
+}
+
+#[test]
+fn the_page_of_the_command_line_is_what_the_command_prints() {
+    let mut page = String::from(
+        "# Command line: every command and its options\n\nTo look up an option of a command, search here. [Commands](../commands.md) says which \
+         command is for what.\n\n<!-- Made from `--help` by `UPDATE_EXPECT=1 cargo test --workspace --test suites command_line`. -->\n",
+    );
+    let mut waiting = vec![Vec::new()];
+    let mut seen = 0;
+    while let Some(command) = waiting.pop() {
+        let (said, below) = help(&command);
+        waiting.extend(below.into_iter().rev());
+        let name = [&["millrace".to_owned()], command.as_slice()].concat().join(" ");
+        page += &format!("\n## `{name}`\n\n```text\n{}\n```\n", said.lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim_end());
+        seen += 1;
+    }
+    assert!(seen > 15, "only {seen} commands were found");
+    let file = root().join("docs/reference/command-line.md");
+    if env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&file, &page).unwrap();
+    }
+    assert!(fs::read_to_string(&file).unwrap_or_default() == page, "docs/reference/command-line.md is out of date; UPDATE_EXPECT=1 writes it anew");
 }
 
 /// The line of a table that has a text.

@@ -149,7 +149,7 @@ pub(super) fn table(text: &mut String) {
         let _ = write!(text, "\n## {title}\n\n| key | is read | as |\n|---|---|---|\n");
         for (key, note) in *keys {
             let is_read = if is_read(*record, key) { "yes" } else { "no" };
-            let _ = writeln!(text, "| `{key}` | {is_read} | {note} |");
+            let _ = writeln!(text, "| `{key}` | {is_read} | {} |", note.replace('|', "\\|"));
         }
     }
 }
