@@ -111,7 +111,10 @@ fn the_page_of_the_command_line_is_what_the_command_prints() {
     if env::var_os("UPDATE_EXPECT").is_some() {
         fs::write(&file, &page).unwrap();
     }
-    assert!(fs::read_to_string(&file).unwrap_or_default() == page, "docs/reference/command-line.md is out of date; UPDATE_EXPECT=1 writes it anew");
+    assert!(
+        fs::read_to_string(&file).unwrap_or_default() == page,
+        "docs/reference/command-line.md is out of date; UPDATE_EXPECT=1 writes it anew"
+    );
 }
 
 /// The line of a table that has a text.
