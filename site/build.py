@@ -41,7 +41,12 @@ def sections(way):
 
 
 def title(text):
-    return re.sub(r"[`*]", "", text.split("\n", 1)[0].removeprefix("# ")).strip()
+    return text.split("\n", 1)[0].removeprefix("# ").replace("`", "").strip()
+
+
+def short(name):
+    """A title in the menu: what follows a colon and is a path is left out."""
+    return re.sub(r": [\w/.]*[/.]\S*$", "", name)
 
 
 def place(path):
@@ -113,7 +118,7 @@ def configuration(pages, version, repository, address):
     """What Zensical reads: each string of JSON is one of TOML."""
     nav, section = [], None
     for at, page in pages.items():
-        entry = {page["title"]: at}
+        entry = {short(page["title"]): at}
         if not page["section"]:
             nav.append(entry)
         elif section == page["section"]:

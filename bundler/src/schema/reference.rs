@@ -1,6 +1,6 @@
 //! The reference of the app format as pages of Markdown: one for each kind of file, every key with
-//! what it takes, its default, its meaning and an example. All of it comes from the tables that the
-//! readers use; the examples are in `examples.txt`, and a test has the readers check each.
+//! what it takes, what holds without it, its meaning and an example. All of it comes from the tables
+//! that the readers use; the examples are in `examples.txt`, and a test has the readers check each.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -128,7 +128,7 @@ fn page(plan: &Plan, records: &[&'static Record], places: &Tables) -> Page {
         let title = if index == 0 { "Keys of the file".to_owned() } else { format!("`{}`", record.name) };
         let title = if plan.file == "auth.md" { format!("`{}`", record.name) } else { title };
         // Writing to a string cannot fail.
-        let _ = write!(text, "\n## {title}\n\n{}\n\n| key | takes | default | meaning | example |\n|---|---|---|---|---|\n", record.doc);
+        let _ = write!(text, "\n## {title}\n\n{}\n\n| key | takes | meaning | example |\n|---|---|---|---|\n", record.doc);
         rows(&mut text, &Row { table: record.name, prefix: "", file: plan.file, places }, record);
     }
     if plan.file == "adapters.md" {
@@ -156,19 +156,20 @@ fn rows(text: &mut String, at: &Row<'_>, record: &'static Record) {
         }
         let takes = takes(&field.shape, at).replace('|', "\\|");
         let example = format!("`{}`", whole(&path, &example(at.table, record.name, &path, field))).replace('|', "\\|");
-        let _ =
-            writeln!(text, "| `{path}` | {takes} | {} | {} | {example} |", default(field), meaning(at.table, field).replace('|', "\\|"));
+        let (default, meaning) = (default(field), meaning(at.table, field).replace('|', "\\|"));
+        let _ = writeln!(text, "| `{path}` | {takes}{default} | {meaning} | {example} |");
     }
 }
 
+/// What holds without a key, behind what it takes.
 fn default(field: &Field) -> String {
     match (field.required, field.default) {
-        (true, _) => "required".to_owned(),
+        (true, _) => "; **required**".to_owned(),
         (false, Some(default)) if default.contains(' ') && (default.contains('`') || !default.starts_with(['{', '['])) => {
-            default.to_owned()
+            format!("; by default {default}")
         }
-        (false, Some(default)) => format!("`{default}`"),
-        (false, None) => "none".to_owned(),
+        (false, Some(default)) => format!("; by default `{default}`"),
+        (false, None) => String::new(),
     }
 }
 
