@@ -13,7 +13,7 @@ const text = (file) => readFileSync(join(folder, file), "utf8");
 const parse = (html) => require("node-html-parser").parse(html);
 const markdown = (page) => page.replace(/html$/, "md");
 // One of each kind, with the longest tables, the most code and a picture.
-const LOOKED_AT = ["index.html", "new.html", "clients.html", "scripts.html", "connectors/postgres.html", "page.html"];
+const LOOKED_AT = ["index.html", "tutorial.html", "clients.html", "scripts.html", "reference/tools.html", "page.html"];
 const TYPES = { html: "text/html; charset=utf-8", js: "text/javascript", css: "text/css", json: "application/json", png: "image/png" };
 
 // The files of the site on a port, until `use` ends.

@@ -1,6 +1,7 @@
 //! The reference of the app format as pages of Markdown: one for each kind of file, every key with
-//! what it takes, what holds without it, its meaning and an example. All of it comes from the tables
-//! that the readers use; the examples are in `examples.txt`, and a test has the readers check each.
+//! what it takes, what holds without it, its meaning and an example. All of it comes from the
+//! tables that the readers use; the examples are in `examples.txt`, and a test has the readers
+//! check each.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
