@@ -9,8 +9,8 @@ use serde_json::{Map, json};
 use crate::{
     adapter::ADAPTER,
     app_test::TEST_FILE,
-    auth::{ACCESS_POLICY, API_KEY_POLICY, AUTH, INTROSPECTION_POLICY, JWT_POLICY, LAMBDA_POLICY},
-    field::{Field, KeyStatus, Record, Shape, what_it_takes},
+    auth::{API_KEY_POLICY, AUTH, INTROSPECTION_POLICY, JWT_POLICY, LAMBDA_POLICY},
+    field::{Field, KeyStatus, Record, Shape},
     presenter::PRESENTER,
     prompt::PROMPT,
     resource::RESOURCE,
@@ -21,9 +21,9 @@ use crate::{
 };
 
 mod hyperterse;
+mod reference;
 
-/// Records that several files have: each has a table of its own in the reference.
-const SHARED: [&str; 4] = ["auth", "limits", "input", "presented_field"];
+pub use reference::{Page, reference};
 
 /// The schema of `millrace.yaml`.
 #[must_use]
@@ -77,97 +77,6 @@ pub fn presenter() -> Json {
 #[must_use]
 pub fn test_file() -> Json {
     document(&TEST_FILE)
-}
-
-/// The reference of the app format: every file, every key, in Markdown.
-#[must_use]
-pub fn reference_markdown() -> String {
-    let mut text = String::from(
-        "# The files of an app\n\nTo write or read the files of an app, look up their keys here. An app is a folder; its root file is \
-         `millrace.yaml`. Files may end in `.yaml`, `.yml` or `.terse`.\nAny other key is a mistake, and so is a value of another type: \
-         `millrace check` reports each with its line.\n\n<!-- Made from the bundler's tables by `UPDATE_EXPECT=1 cargo test --workspace \
-         --test bundler reference`. -->\n",
-    );
-    let files: [(&str, &'static Record); 9] = [
-        ("`millrace.yaml`", &ROOT),
-        ("`app/adapters/*.yaml`", &ADAPTER),
-        ("`app/tools/**/config.yaml`", &TOOL),
-        ("`app/tools/**/_folder.yaml`", &FOLDER),
-        ("`app/presenters/*.yaml`", &PRESENTER),
-        ("`app/prompts/*.yaml`", &PROMPT),
-        ("`app/resources/**/config.yaml`", &RESOURCE),
-        ("`app/skills/*/config.yaml`", &SKILL),
-        ("`app/**/*.test.yaml`", &TEST_FILE),
-    ];
-    let mut told: Vec<&str> = Vec::new();
-    for (title, record) in files {
-        let mut parts = table(&mut text, "##", title, record);
-        let mut index = 0;
-        while let Some(part) = parts.get(index).copied() {
-            index += 1;
-            if told.contains(&part.name) {
-                continue;
-            }
-            told.push(part.name);
-            parts.extend(table(&mut text, "###", &format!("`{}`", part.name), part));
-            if part.name == AUTH.name {
-                parts.extend([&API_KEY_POLICY, &JWT_POLICY, &INTROSPECTION_POLICY, &ACCESS_POLICY, &LAMBDA_POLICY]);
-            }
-        }
-    }
-    hyperterse::table(&mut text);
-    text
-}
-
-/// Writes the table of a record, plain maps in it as dotted keys, and returns the records that need
-/// a table of their own.
-fn table(text: &mut String, level: &str, title: &str, record: &'static Record) -> Vec<&'static Record> {
-    // Writing to a string cannot fail.
-    let _ = write!(text, "\n{level} {title}\n\n{}\n\n| key | takes | default | |\n|---|---|---|---|\n", record.doc);
-    let mut parts = Vec::new();
-    rows(text, "", record, &mut parts);
-    parts
-}
-
-fn rows(text: &mut String, prefix: &str, record: &'static Record, parts: &mut Vec<&'static Record>) {
-    for field in now(record) {
-        if let Shape::Record(inner) = &field.shape
-            && !SHARED.contains(&inner.name)
-        {
-            rows(text, &format!("{prefix}{}.", field.key), inner, parts);
-            continue;
-        }
-        direct(&field.shape, parts);
-        let default = match (field.required, field.default) {
-            (true, _) => "required".to_owned(),
-            (false, Some(default)) if default.contains(' ') && !default.starts_with(['{', '[']) => default.to_owned(),
-            (false, Some(default)) => format!("`{default}`"),
-            (false, None) => String::new(),
-        };
-        let takes = takes(&field.shape).replace('|', "\\|");
-        let _ = writeln!(text, "| `{prefix}{}` | {takes} | {default} | {} |", field.key, field.doc.replace('|', "\\|"));
-    }
-}
-
-/// The records that a shape names.
-fn direct(shape: &Shape, parts: &mut Vec<&'static Record>) {
-    match shape {
-        Shape::Record(record) => parts.push(record),
-        Shape::List(element) | Shape::Map(element) => direct(element, parts),
-        Shape::OneOf(shapes) => shapes.iter().for_each(|shape| direct(shape, parts)),
-        _ => {}
-    }
-}
-
-/// What a key takes, with the names of tables instead of their keys.
-fn takes(shape: &Shape) -> String {
-    match shape {
-        Shape::Record(record) => format!("[`{0}`](#{0})", record.name),
-        Shape::List(element) => format!("list of {}", takes(element)),
-        Shape::Map(element) => format!("map of {}", takes(element)),
-        Shape::OneOf(shapes) => shapes.iter().map(takes).collect::<Vec<_>>().join(", or "),
-        _ => what_it_takes(shape),
-    }
 }
 
 /// The tables that a table refers to, each once, depth first.

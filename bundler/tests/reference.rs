@@ -6,14 +6,17 @@ use millrace_bundler::schema;
 
 #[test]
 fn the_reference_is_up_to_date() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/app-format.md");
-    let made = schema::reference_markdown();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference");
+    let pages = schema::reference();
     if std::env::var_os("UPDATE_EXPECT").is_some() {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, &made).unwrap();
+        fs::create_dir_all(&folder).unwrap();
+        pages.iter().for_each(|page| fs::write(folder.join(page.file), &page.text).unwrap());
     }
-    let written = fs::read_to_string(&path).unwrap_or_default();
-    assert!(written == made, "docs/app-format.md is out of date; run `UPDATE_EXPECT=1 cargo test --workspace --test bundler reference`");
+    for page in pages {
+        let written = fs::read_to_string(folder.join(page.file)).unwrap_or_default();
+        let help = "run `UPDATE_EXPECT=1 cargo test --workspace --test bundler reference`";
+        assert!(written == page.text, "docs/reference/{} is out of date; {help}", page.file);
+    }
 }
 
 #[test]

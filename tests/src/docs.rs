@@ -60,8 +60,11 @@ pub fn blocks(page: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut lines = page.lines();
     while let Some(line) = lines.next() {
-        if let Some(kind) = line.strip_prefix("```").filter(|kind| !kind.is_empty()) {
-            let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+        // A fence ends with as many marks as it began with: a longer one holds shorter ones.
+        let kind = line.trim_start_matches('`');
+        let fence = &line[..line.len() - kind.len()];
+        if fence.len() >= 3 && !kind.is_empty() {
+            let body: Vec<&str> = lines.by_ref().take_while(|line| *line != fence).collect();
             found.push((kind.to_owned(), body.join("\n") + "\n"));
         }
     }

@@ -184,7 +184,7 @@ fn facts(connector: &Connector) -> String {
         rows.push(("`db.system.name` in traces", format!("`{}`", connector.system)));
     }
     let rows: Vec<String> = rows.into_iter().map(|(name, text)| format!("| {name} | {text} |\n")).collect();
-    format!("| | |\n|---|---|\n{}", rows.concat())
+    format!("| property | value |\n|---|---|\n{}", rows.concat())
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn a_client_starts_the_app_as_the_page_says() {
 
 /// The pages of the repository: those in its root, of the documentation, and the decisions.
 fn pages() -> Vec<PathBuf> {
-    let folders = ["", "docs", "docs/connectors", "docs/decisions"].map(|folder| root().join(folder));
+    let folders = ["", "docs", "docs/connectors", "docs/decisions", "docs/reference"].map(|folder| root().join(folder));
     let files = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().path());
     files.filter(|file| file.extension().is_some_and(|extension| extension == "md")).collect()
 }
@@ -238,6 +238,21 @@ fn the_pages_list_what_there_is() {
     assert_eq!(rows.lines().filter(|line| line.starts_with("| `")).count(), kinds.len(), "{rows}");
 }
 
+/// A title has the beginning of the file's name, so that who looks for one finds the other.
+#[test]
+fn titles_and_file_names_agree() {
+    for page in pages().into_iter().filter(|page| page.starts_with(root().join("docs")) && !page.starts_with(root().join("docs/decisions")))
+    {
+        let name = page.file_stem().unwrap().to_string_lossy().into_owned();
+        let text = fs::read_to_string(&page).unwrap();
+        let title = text.lines().next().unwrap_or_default().to_lowercase();
+        // What a page of a site begins at is called by what it is of.
+        let word = if name == "README" { "documentation" } else { name.split('-').next().unwrap_or_default() };
+        let stem = &word[..word.len().min(4)];
+        assert!(title.contains(stem), "{} has the title `{title}`, without `{stem}`", page.display());
+    }
+}
+
 /// A table without a head, such as one that an empty line cuts in two, is shown as text with bars.
 #[test]
 fn tables_have_heads() {
@@ -249,6 +264,13 @@ fn tables_have_heads() {
             let rule = lines.get(number + 2).copied().unwrap_or_default();
             let is_rule = rule.starts_with("|-") && rule.chars().all(|character| "|-: ".contains(character));
             assert!(!begins || is_rule, "{}: the table at `{}` has no head", page.display(), pair[1]);
+            let unnamed = pair[1].trim_matches('|').split('|').any(|cell| cell.trim().is_empty());
+            assert!(
+                !begins || !unnamed || page.starts_with(root().join("docs/decisions")),
+                "{}: a column of `{}` has no name",
+                page.display(),
+                pair[1]
+            );
         }
     }
 }
@@ -940,7 +962,7 @@ fn the_freshness_page_does_what_it_says() {
 
 #[test]
 fn every_code_is_documented_and_every_documented_code_exists() {
-    let page = fs::read_to_string(root().join("docs/answers.md")).unwrap();
+    let page = fs::read_to_string(root().join("docs/reference/errors.md")).unwrap();
     let documented: Vec<&str> = page
         .lines()
         .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
@@ -956,7 +978,7 @@ fn every_code_is_documented_and_every_documented_code_exists() {
             let is_code = code.len() > 3 && code.chars().all(|c| c == '_' || c.is_ascii_uppercase());
             assert!(
                 !is_code || own.contains(&code) || documented.contains(&code),
-                "docs/answers.md does not explain `{code}` of {}",
+                "docs/reference/errors.md does not explain `{code}` of {}",
                 case.name
             );
         }
@@ -967,7 +989,7 @@ fn every_code_is_documented_and_every_documented_code_exists() {
     );
     let core = String::from_utf8_lossy(&core.stdout).into_owned();
     for code in &documented {
-        assert!(core.contains(&format!("\"{code}\"")), "docs/answers.md explains `{code}`, which nothing says");
+        assert!(core.contains(&format!("\"{code}\"")), "docs/reference/errors.md explains `{code}`, which nothing says");
     }
     // What the pipeline can say, whether a case has it say so or not.
     let pipeline = shell(&root(), "cat core/src/pipeline/*.rs core/src/pipeline/*/*.rs core/src/pipeline/*/*/*.rs");
@@ -980,7 +1002,7 @@ fn every_code_is_documented_and_every_documented_code_exists() {
     let codes: BTreeSet<&str> = made.filter(|code| code.len() > 4 && code.chars().all(|c| c == '_' || c.is_ascii_uppercase())).collect();
     assert!(codes.len() >= 20, "{codes:?}");
     for code in codes {
-        assert!(documented.contains(&code), "docs/answers.md does not explain `{code}`");
+        assert!(documented.contains(&code), "docs/reference/errors.md does not explain `{code}`");
     }
 }
 

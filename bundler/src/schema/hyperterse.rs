@@ -53,7 +53,7 @@ static FILES: [File; 6] = [
             ("name", ""),
             (
                 "connector",
-                "A statement for `mongodb` is text in JSON, `{\"database\": …, \"command\": …}`, or a map; its commands are those of [`mongodb`](connectors/mongodb.md). Results are those of each connector: from `redis`, a row for each element.",
+                "A statement for `mongodb` is text in JSON, `{\"database\": …, \"command\": …}`, or a map; its commands are those of [`mongodb`](../connectors/mongodb.md). Results are those of each connector: from `redis`, a row for each element.",
             ),
             ("connection_string", ""),
             ("options", ""),
@@ -134,20 +134,22 @@ static FILES: [File; 6] = [
     ),
 ];
 
-/// Writes the table.
+/// How its page begins.
+pub(super) const INTRODUCTION: &str = "# Apps of Hyperterse\n\nTo run an app that was written for Hyperterse, build it as it is: Millrace reads \
+    `.hyperterse`. Beside its tools the app has `search` and `execute`, which takes `{ tool, inputs }`, unless it has a tool of that name; \
+    `tools.expose: direct` turns both off.\n\nChange two things in its scripts, of which `check` names each place. A host that `fetch` asks must \
+    be in `fetch.allow` of `.hyperterse`. `fetch`, `json()` and `text()` return promises, which need `await`.\n\nThe tables have the keys of \
+    Hyperterse 2.x, and what Millrace does with them.\n\n<!-- Made from the bundler's tables by `UPDATE_EXPECT=1 cargo test --workspace \
+    --test bundler reference`. -->\n";
+
+/// Writes the tables.
 pub(super) fn table(text: &mut String) {
-    text.push_str(
-        "\n## Apps of Hyperterse\n\nAn app with `.hyperterse` runs as it is. Beside its tools it has `search` and \
-         `execute`, which takes `{ tool, inputs }`, unless it has a tool of that name; `tools.expose: direct` turns both off. Change two things in its scripts, \
-         of which `check` names each place: a host that `fetch` asks must be in `fetch.allow` of `.hyperterse`, and `fetch`, `json()` and `text()` return promises, which need `await`. \
-         These are the keys of Hyperterse 2.x, and what Millrace does with them.\n",
-    );
     for (title, record, keys) in &FILES {
         // Writing to a string cannot fail.
-        let _ = write!(text, "\n### {title}\n\n| key | is read | |\n|---|---|---|\n");
+        let _ = write!(text, "\n## {title}\n\n| key | is read | as |\n|---|---|---|\n");
         for (key, note) in *keys {
             let is_read = if is_read(*record, key) { "yes" } else { "no" };
-            let _ = writeln!(text, "| `{key}` | {is_read} | {note} |");
+            let _ = writeln!(text, "| `{key}` | {is_read} | {} |", note.replace('|', "\\|"));
         }
     }
 }
