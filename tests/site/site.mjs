@@ -153,6 +153,11 @@ const CHECKS = {
   },
 };
 
+// A page that never becomes what is waited for is a failure, and no test that hangs.
+setTimeout(() => {
+  console.log("the check did not end within two minutes");
+  process.exit(1);
+}, 120_000).unref();
 const found = await CHECKS[check]();
 for (const one of found.slice(0, 40)) console.log(one);
 process.exit(found.length > 0 || pages.length < 40 ? 1 : 0);
