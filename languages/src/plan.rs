@@ -14,6 +14,8 @@ pub struct Plans {
     /// Asks for the indexes of all rows: the name of the table, of the index, and of a column, in
     /// the order of the columns.
     pub indexes: &'static str,
+    /// Whether a plan depends on the rows that are there: tomorrow's may be another.
+    pub depends_on_rows: bool,
 }
 
 /// How a table is read.
@@ -34,6 +36,8 @@ pub struct TableAccess {
 pub enum RowsRead {
     /// Those that an index finds, or the first ones.
     Some,
+    /// Those that a virtual table gives, which are its own affair.
+    Unknown,
     /// All of them.
     All,
     /// All of them, unless the statement ends before: it has a limit, and neither a condition nor

@@ -59,7 +59,7 @@ impl TableRead {
     #[must_use]
     pub fn reads_all(&self, access: &TableAccess, is_key: impl Fn(&str) -> bool) -> bool {
         match access.rows {
-            RowsRead::Some => false,
+            RowsRead::Some | RowsRead::Unknown => false,
             RowsRead::All => true,
             RowsRead::UntilLimit => !self.may_stop,
             RowsRead::FirstOfKey => !self.only_column.as_deref().is_some_and(is_key),

@@ -18,6 +18,7 @@ pub(super) const PLANS: Plans = Plans {
     read,
     indexes: "SELECT table_name, index_name, column_name, seq_in_index FROM information_schema.statistics \
               WHERE table_schema = DATABASE() ORDER BY 1, 2, 4",
+    depends_on_rows: true,
 };
 
 fn sample(kind: Option<InputKind>) -> Value {

@@ -20,6 +20,7 @@ pub(super) const PLANS: Plans = Plans {
               JOIN pg_class i ON i.oid = x.indexrelid JOIN LATERAL unnest(x.indkey::int2[]) WITH ORDINALITY AS k (number, place) ON true \
               JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number JOIN pg_namespace n ON n.oid = t.relnamespace \
               WHERE x.indisvalid AND x.indpred IS NULL AND n.nspname NOT LIKE 'pg\\_%' AND k.place <= x.indnkeyatts ORDER BY 1, 2, 4",
+    depends_on_rows: true,
 };
 
 const HEAD: &str = "EXPLAIN (FORMAT JSON, VERBOSE)";

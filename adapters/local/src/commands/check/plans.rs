@@ -12,7 +12,7 @@ use millrace_core::{
     Endpoint, Json, StatementPlan,
     value::{Rows, Value},
 };
-use millrace_languages::plan::{Plans, TableAccess};
+use millrace_languages::plan::{Plans, RowsRead, TableAccess};
 use serde_json::json;
 
 use crate::{app::count, output::in_full};
@@ -47,6 +47,8 @@ struct PlannedTable {
     name: String,
     index: Option<String>,
     reads_all: bool,
+    /// No row of it is read that an index does not find, whatever rows there are.
+    is_sure: bool,
     /// Looked up where all rows are read.
     size: Option<Size>,
     /// What would help.
@@ -156,6 +158,7 @@ impl<'a> Planner<'a> {
                 })
             };
             let reads_all = read.reads_all(access, is_key);
+            let is_sure = !reads_all && !plans.depends_on_rows && access.rows != RowsRead::Unknown;
             let remedy = if reads_all { remedy(&read, &bare, &own, dialect) } else { String::new() };
             let name = if read.table.is_empty() { access.name.clone() } else { read.table.clone() };
             let asked = access
@@ -163,7 +166,7 @@ impl<'a> Planner<'a> {
                 .clone()
                 .unwrap_or_else(|| if read.table.is_empty() { dialect.facts().quoted(&access.name) } else { read.table });
             let size = if reads_all { self.size(adapter, &asked).await } else { None };
-            tables.push(PlannedTable { name, index: access.index.clone(), reads_all, size, remedy });
+            tables.push(PlannedTable { name, index: access.index.clone(), reads_all, is_sure, size, remedy });
         }
         tables
     }
@@ -290,7 +293,7 @@ impl PlannedStatement {
 
     /// It is allowed to do what it does not do.
     fn is_spared(&self) -> bool {
-        self.tables.as_ref().is_ok_and(|tables| tables.iter().all(|table| !table.reads_all))
+        self.tables.as_ref().is_ok_and(|tables| tables.iter().all(|table| table.is_sure))
     }
 }
 
