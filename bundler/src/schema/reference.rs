@@ -131,6 +131,11 @@ fn page(plan: &Plan, records: &[&'static Record], places: &Tables) -> Page {
         // Writing to a string cannot fail.
         let _ = write!(text, "\n## {title}\n\n{}\n\n| key | takes | meaning | example |\n|---|---|---|---|\n", record.doc);
         rows(&mut text, &Row { table: record.name, prefix: "", file: plan.file, places }, record);
+        let mut more = String::new();
+        notes(&mut more, "", record);
+        if !more.is_empty() {
+            let _ = write!(text, "\n{more}");
+        }
     }
     if plan.file == "adapters.md" {
         connectors(&mut text);
@@ -189,14 +194,40 @@ fn meaning(table: &str, field: &Field) -> String {
 
 /// As many sentences as a cell has place for.
 fn short(doc: &str) -> String {
-    let mut kept = String::new();
+    let (kept, _) = parted(doc);
+    kept.trim_end().to_owned()
+}
+
+/// The sentences that a cell has place for, and the others.
+fn parted(doc: &str) -> (&str, &str) {
+    let mut words = 0;
+    let mut end = 0;
     for sentence in doc.split_inclusive(". ") {
-        if !kept.is_empty() && kept.split_whitespace().count() + sentence.split_whitespace().count() > MOST_WORDS {
+        words += sentence.split_whitespace().count();
+        if words > MOST_WORDS && end > 0 {
             break;
         }
-        kept.push_str(sentence);
+        end += sentence.len();
     }
-    kept.trim_end().to_owned()
+    doc.split_at_checked(end).unwrap_or((doc, ""))
+}
+
+/// Under a table, what its cells have no place for.
+fn notes(text: &mut String, prefix: &str, record: &'static Record) {
+    for field in now(record) {
+        let path = format!("{prefix}{}", field.key);
+        match &field.shape {
+            Shape::Record(inner) if !SHARED.contains(&inner.name) => notes(text, &format!("{path}."), inner),
+            // It has a table of its own.
+            _ if record.name == ADAPTER.name => {}
+            _ => {
+                let (_, rest) = parted(field.doc);
+                if !rest.is_empty() {
+                    let _ = writeln!(text, "- `{path}`: {rest}");
+                }
+            }
+        }
+    }
 }
 
 /// The records that a record's shapes name, of plain maps in it, too.
