@@ -49,6 +49,8 @@ pub struct AppIndex {
     outlines: Outlines,
     connectors: Vec<String>,
     lock: Option<Lock>,
+    /// The files that could not be read this time.
+    unreadable: Vec<String>,
     /// The file of each definition that others name, by kind and name.
     names: BTreeMap<Kind, BTreeMap<String, String>>,
 }
@@ -130,13 +132,23 @@ pub fn analyse(
     let outlines = Outlines::until(stop);
     let (report, outlines) = bundle_with(folder, options, loader, texts, Some(outlines));
     let mut outlines = outlines.unwrap_or_default();
+    let seen = report.files.iter().filter_map(|file| below(folder, file));
+    let is_lost = |file: &String| files::record_of(&outlines.layout, file).is_some() && !outlines.files.contains_key(file);
+    let unreadable: Vec<String> = seen.filter(is_lost).filter(|file| is_there(folder, texts, file)).collect();
     if let Some(previous) = previous {
         let seen: BTreeSet<&Path> = report.files.iter().map(PathBuf::as_path).collect();
         keep(&mut outlines, &previous.outlines, |file| seen.contains(folder.join(file).as_path()) && is_there(folder, texts, file));
     }
     let lock = report.lock.clone();
     let index = AppIndex::new(folder.to_owned(), outlines, options.connectors.clone(), lock);
-    (report, index)
+    (report, AppIndex { unreadable, ..index })
+}
+
+/// The path of a file below a folder, with slashes.
+fn below(folder: &Path, file: &Path) -> Option<String> {
+    let below = file.strip_prefix(folder).ok()?;
+    let parts: Option<Vec<&str>> = below.components().map(|part| part.as_os_str().to_str()).collect();
+    Some(parts?.join("/"))
 }
 
 fn is_there(folder: &Path, texts: &Texts, file: &str) -> bool {
@@ -174,7 +186,7 @@ impl AppIndex {
         let is_tool = |name: &String| names.get(&Kind::Tool).is_some_and(|tools| tools.contains_key(name));
         outlines.scopes.retain(|tool, _| is_tool(tool));
         outlines.scripts.retain(|tool, _| is_tool(tool));
-        Self { folder, outlines, connectors, lock, names }
+        Self { folder, outlines, connectors, lock, unreadable: Vec::new(), names }
     }
 
     /// The number of files that the app has, as far as they say something.

@@ -26,6 +26,10 @@ async def test_an_adapter_a_presenter_a_tool(editor):
     assert "connector `sqlite`" in await editor.hover(HANDLER, 'ctx.db("ma§in")')
 
 
+async def test_an_input_in_a_script(editor):
+    assert await editor.hover(HANDLER, "[inputs.ci§ty]") == "**`city`**: string of the tool `orders-total`\n\nThe name of the city"
+
+
 async def test_placeholders_and_expressions(editor):
     text = await editor.hover(LIST, "total >= {{ inputs.le§ast")
     assert text == "**`inputs.least`**: int = 0"

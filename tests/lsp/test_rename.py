@@ -98,8 +98,14 @@ async def test_an_argument_that_is_passed_without_saying_so(app):
     await end(client)
 
 
+async def test_a_file_that_never_was_yaml(app):
+    write(app, {"app/prompts/new.yaml": "description: [\n"})
+    client = await start([app])
+    assert "`app/prompts/new.yaml` is not YAML" in await refused(Editor(client, app), LIST, "ci§ty: { type", "town")
+    await end(client)
+
+
 async def test_a_test_that_is_no_yaml(app):
-    write(app, {"app/tools/orders/list/list.test.yaml": FILES["app/tools/orders/list/list.test.yaml"]})
     client = await start([app])
     editor = Editor(client, app)
     await editor.hover(LIST, "use: ma§in")

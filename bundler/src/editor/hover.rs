@@ -29,11 +29,7 @@ impl AppIndex {
     /// What stands at an offset of a file.
     #[must_use]
     pub fn hover(&self, file: OpenFile<'_>, offset: usize) -> Option<Hover> {
-        let Some(record) = self.record_of(file.path) else {
-            let name = scripts::name_at(file, offset)?;
-            let text = describe::definition(self, name.kind, &name.text)?;
-            return Some(Hover { text, range: name.range });
-        };
+        let Some(record) = self.record_of(file.path) else { return self.hover_script(file, offset) };
         let (document, at) = cursor::read(file.text, offset)?;
         let moved = |range: Range<usize>| (range.start + offset).saturating_sub(at)..(range.end + offset).saturating_sub(at);
         let outline = Outline::of(&document, record);
@@ -56,6 +52,20 @@ impl AppIndex {
             At::Value(_) => None,
         }?;
         Some(Hover { range: moved(found.range), ..found })
+    }
+
+    fn hover_script(&self, file: OpenFile<'_>, offset: usize) -> Option<Hover> {
+        if let Some(name) = scripts::name_at(file, offset) {
+            return Some(Hover { text: describe::definition(self, name.kind, &name.text)?, range: name.range });
+        }
+        let input = scripts::input_at(self, file, offset)?;
+        Some(Hover { text: self.describe_input(&input.tool, &input.name)?, range: input.range })
+    }
+
+    fn describe_input(&self, tool: &str, name: &str) -> Option<String> {
+        let outline = self.outline(self.file_of(Kind::Tool, tool)?)?;
+        let input = outline.inputs.iter().find(|input| input.name == name)?;
+        Some(format!("**`{name}`**: {} of the tool `{tool}`\n\n{}", input.kind, input.description))
     }
 
     fn of_key(&self, view: View<'_>, child: &crate::walk::Child<'_>, parent: &crate::walk::Spot<'_>) -> Option<Hover> {
@@ -98,9 +108,7 @@ impl AppIndex {
             Some(tool) => tool.to_owned(),
             None => self.tested_tool(view.file, view.document.root.text_at("tool"))?,
         };
-        let outline = self.outline(self.file_of(Kind::Tool, &tool)?)?;
-        let input = outline.inputs.iter().find(|input| input.name == name)?;
-        Some(format!("**`{name}`**: {} of the tool `{tool}`\n\n{}", input.kind, input.description))
+        self.describe_input(&tool, name)
     }
 }
 

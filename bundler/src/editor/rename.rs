@@ -69,6 +69,7 @@ impl AppIndex {
             }
         }
         let mut renaming = Renaming { index: self, texts, tool, file: tool_file, name, new, edits: Vec::new(), read: BTreeMap::new() };
+        renaming.of_unreadable_files()?;
         renaming.of_tool()?;
         renaming.of_outer_files()?;
         renaming.of_presenters()?;
@@ -82,9 +83,8 @@ impl AppIndex {
 
     fn target(&self, file: OpenFile<'_>, offset: usize) -> Option<Target> {
         let Some(record) = self.record_of(file.path) else {
-            let name = scripts::input_at(self, file, offset)?;
-            let range = cursor::word(file.text, offset, &[]);
-            return Some(Target { tool: name.tool, name: name.name, range });
+            let scripts::InputAt { tool, name, range } = scripts::input_at(self, file, offset)?;
+            return Some(Target { tool, name, range });
         };
         let document = whole(file)?;
         let own = |name: &str, range: Range<usize>| {
@@ -166,6 +166,15 @@ impl Renaming<'_> {
                 self.refuse(format!("`{file}` is not YAML at the moment, and may name it. Correct it first."))?;
                 Ok(None)
             }
+        }
+    }
+
+    /// Files that could not be read may name anything but what adapters and skills do.
+    fn of_unreadable_files(&self) -> Result<(), String> {
+        let names_inputs = |file: &&String| self.index.record_of(file).is_some_and(|record| !["adapter", "skill"].contains(&record.name));
+        match self.index.unreadable.iter().find(names_inputs) {
+            Some(file) => self.refuse(format!("`{file}` is not YAML at the moment, and may name it. Correct it first.")),
+            None => Ok(()),
         }
     }
 

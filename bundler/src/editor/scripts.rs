@@ -24,6 +24,7 @@ pub(super) struct NameAt {
 pub(super) struct InputAt {
     pub(super) tool: String,
     pub(super) name: String,
+    pub(super) range: Range<usize>,
 }
 
 /// What begins a string that names a part of the app.
@@ -49,7 +50,7 @@ pub(super) fn input_at(index: &AppIndex, file: OpenFile<'_>, offset: usize) -> O
         }
         let found = script::handler_inputs(path, file.text, export)?;
         let found = found.uses.into_iter().find(|found| found.range.start <= offset && offset <= found.range.end)?;
-        return Some(InputAt { tool: tool.clone(), name: found.name });
+        return Some(InputAt { tool: tool.clone(), name: found.name, range: found.range });
     }
     None
 }
