@@ -192,7 +192,7 @@ const PROGRAMS: &[&str] = &[
     "return [() => crypto.getRandomValues(new Float32Array(1)), () => crypto.getRandomValues([1]), () => new Crypto(), () => crypto.getRandomValues(new BigInt64Array(1)).length].map(f => { try { return f() } catch (e) { return e.name } })",
     // timers and the rest
     "const l = []; setTimeout(() => l.push('t0'), 0); queueMicrotask(() => l.push('m')); Promise.resolve().then(() => l.push('p')); l.push('s'); await new Promise(r => setTimeout(r, 20)); return l",
-    "const l = []; setTimeout((...v) => l.push(...v), 2, 'a', 'b'); setTimeout(() => l.push('c'), 1); clearTimeout(setTimeout(() => l.push('never'), 1)); await new Promise(r => setTimeout(r, 40)); return l",
+    "const l = []; setTimeout((...v) => l.push(...v), 200, 'a', 'b'); setTimeout(() => l.push('c'), 1); clearTimeout(setTimeout(() => l.push('never'), 1)); while (l.length < 3) await new Promise(r => setTimeout(r, 5)); return l",
     "let n = 0; await new Promise(r => { const id = setInterval(() => { if (++n === 3) { clearInterval(id); r() } }, 1) }); clearTimeout(undefined); clearTimeout({}); return n",
     "setTimeout('text', 1)",
     "queueMicrotask()",

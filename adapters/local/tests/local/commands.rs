@@ -64,7 +64,7 @@ fn check_speaks_json() {
     assert_eq!(
         said.json(),
         json!({ "ok": true, "diagnostics": [], "connections": [], "sizes": sizes, "scripts": [], "audits": [],
-            "sign_in": null, "statements": [], "lock": [], "changes": [], "against": [], "specs": [], "tenants": [] })
+            "sign_in": null, "statements": [], "lock": [], "changes": [], "against": [], "specs": [], "tenants": [], "scans": [], "plans": [] })
     );
 
     let said = run(broken().path(), &["check", "--json"]);
@@ -79,7 +79,7 @@ fn check_speaks_json() {
     assert_eq!(
         found,
         json!({ "ok": false, "diagnostics": [diagnostic], "connections": [], "sizes": null, "scripts": [], "audits": [],
-            "sign_in": null, "statements": [], "lock": [], "changes": [], "against": [], "specs": [], "tenants": [] })
+            "sign_in": null, "statements": [], "lock": [], "changes": [], "against": [], "specs": [], "tenants": [], "scans": [], "plans": [] })
     );
 }
 
