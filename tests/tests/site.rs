@@ -130,7 +130,7 @@ fn every_fault_that_cannot_happen_is_held_by_a_test() {
     for line in rows {
         let held = line.trim_end_matches(" |").rsplit(" | ").next().unwrap_or_default();
         let names: Vec<&str> = held.split('`').skip(1).step_by(2).collect();
-        let [file, test] = names[..] else { panic!("`{held}` is no file and test") };
+        let [file, test] = names[..] else { panic!("`{held}` does not name a file and a test") };
         let text = fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
         let (before, _) = text.split_once(&format!("fn {test}(")).unwrap_or_else(|| panic!("{file} has no `{test}`"));
         let attributes = before.trim_end().rsplit("\n\n").next().unwrap_or_default();

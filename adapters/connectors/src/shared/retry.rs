@@ -187,7 +187,7 @@ impl Retry {
 
     /// Whether there is time for an attempt after a pause.
     fn has_time(&self, query: &Query<'_>, pause_ms: u64) -> bool {
-        self.clock.now_ms().saturating_add(pause_ms + LEAST_MS) < query.deadline_ms
+        self.clock.now_ms().saturating_add(pause_ms).saturating_add(LEAST_MS) < query.deadline_ms
     }
 
     fn of_unknown_outcome(&self, error: Error) -> Error {
