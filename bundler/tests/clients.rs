@@ -158,7 +158,7 @@ fn each_row_warns_of_its_construct_and_of_nothing_else() {
 fn the_page_has_the_table() {
     const BEGIN: &str = "<!-- Made from the table of clients by `UPDATE_EXPECT=1 cargo test --workspace --test bundler clients`. -->\n";
     const END: &str = "<!-- The end of the table. -->\n";
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/clients.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/client-checks.md");
     let page = fs::read_to_string(&path).unwrap();
     let (before, rest) = page.split_once(BEGIN).unwrap();
     let (_, after) = rest.split_once(END).unwrap();
@@ -166,7 +166,7 @@ fn the_page_has_the_table() {
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         fs::write(&path, made).unwrap();
     } else {
-        assert!(page == made, "docs/clients.md is out of date; UPDATE_EXPECT=1 writes it anew");
+        assert!(page == made, "docs/client-checks.md is out of date; UPDATE_EXPECT=1 writes it anew");
     }
 }
 

@@ -419,7 +419,8 @@ fn the_index_of_decisions_agrees_with_the_files() {
 
 #[test]
 fn the_scripts_page_does_what_it_says() {
-    let page = fs::read_to_string(root().join("docs/scripts.md")).unwrap();
+    let pages = ["scripts", "script-results", "script-globals"];
+    let page = pages.map(|page| fs::read_to_string(root().join(format!("docs/{page}.md"))).unwrap()).concat();
     let folder = tempfile::tempdir().unwrap();
     assert!(shell(folder.path(), "millrace new notes").status.success());
     let (settings, files): (Vec<_>, Vec<_>) = blocks(&page).into_iter().partition(|(kind, _)| kind == "json");
@@ -445,6 +446,47 @@ fn the_scripts_page_does_what_it_says() {
     assert!(tested.status.success() && text(&tested).contains("pass 3"), "{}", text(&tested));
     let missing = shell(folder.path(), "millrace call --app notes shipping id=999");
     assert!(missing.status.code() == Some(1) && text(&missing).contains("code=\"NOT_FOUND\""), "{}", text(&missing));
+}
+
+#[test]
+fn the_page_of_authentication_scripts_does_what_it_says() {
+    let page = fs::read_to_string(root().join("docs/authentication-scripts.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    assert!(shell(folder.path(), "millrace new notes").status.success());
+    let notes = folder.path().join("notes");
+    for (_, body) in blocks(&page) {
+        let (first, rest) = body.split_once('\n').unwrap();
+        files::write(&notes, first.trim_start_matches(['#', '/', ' ']), rest);
+    }
+    let run = |command: &str| {
+        let output = shell_with(&notes, command, &[("GATEWAY_SECRET", "a-long-secret")], &[]);
+        (output.status.success(), text(&output))
+    };
+    let (works, said) = run("millrace check && millrace types");
+    assert!(works, "{said}");
+    typescript::is_strict(&notes);
+    let call = "millrace call greet-user -H 'X-User: ada'";
+    let (works, said) = run(&format!("{call} -H 'X-Gateway: a-long-secret'"));
+    assert!(works && said.contains("Hello, ada."), "{said}");
+    let (works, said) = run(&format!("{call} -H 'X-Gateway: another'"));
+    assert!(!works && said.contains("Use the gateway of the company."), "{said}");
+}
+
+#[test]
+fn the_protocol_page_does_what_it_says() {
+    let page = fs::read_to_string(root().join("docs/protocol.md")).unwrap();
+    let sample = groups().into_iter().find(|group| group.name == "sample").unwrap();
+    let installed = sample.install();
+    let host = Host::dev(installed.path(), &[]);
+    let shown = blocks(&page);
+    let request = shown.iter().find(|(kind, _)| kind == "sh").unwrap().1.replace("127.0.0.1:8080", &format!("127.0.0.1:{}", host.port));
+    let listed = text(&shell(installed.path(), &request));
+    assert!(listed.contains(r#""name":"get-user""#), "{listed}");
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get-user"}}"#;
+    let refused = text(&shell(installed.path(), &request.replace(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#, call)));
+    let refused: millrace_core::Json = serde_json::from_str(&refused).unwrap();
+    let expected = &shown.iter().find(|(kind, _)| kind == "text").unwrap().1;
+    assert_eq!(refused["result"]["content"][0]["text"].as_str(), Some(expected.trim_end()));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The table, as `docs/clients.md` shows it.
+//! The table, as `docs/client-checks.md` shows it.
 
 use std::fmt::Write as _;
 

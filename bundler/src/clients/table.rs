@@ -1,6 +1,6 @@
 //! The table of clients: who does what to which construct, and where that is known from.
 //!
-//! It is the only place that knows clients. `check` warns by it, and `docs/clients.md` shows it; a
+//! It is the only place that knows clients. `check` warns by it, and `docs/client-checks.md` shows it; a
 //! test holds a case against each row.
 
 use crate::names::all_of;
