@@ -17,9 +17,9 @@ use millrace_tests::{
 };
 use serde_json::{Value as Json, json};
 
-/// The table as docs/middleware.md has it; `at` is of a type of the database.
+/// The table as docs/audit.md has it; `at` is of a type of the database.
 fn table(at: &str) -> String {
-    let documented = include_str!("../../docs/middleware.md").split("```sql\n").nth(1).unwrap().split("```").next().unwrap();
+    let documented = include_str!("../../docs/audit.md").split("```sql\n").nth(1).unwrap().split("```").next().unwrap();
     assert!(documented.starts_with("CREATE TABLE audit_log (\n  at TEXT NOT NULL, "), "{documented}");
     documented.replace("at TEXT", &format!("at {at}")).trim_end_matches([';', '\n']).to_owned()
 }
@@ -181,7 +181,7 @@ fn check_connect_asks_whether_the_table_takes_rows() {
 
 /// What `columns: all` adds to the table, as the page has it.
 fn more_columns() -> Vec<String> {
-    let documented = include_str!("../../docs/middleware.md").split("```sql\n").nth(2).unwrap().split("```").next().unwrap();
+    let documented = include_str!("../../docs/audit.md").split("```sql\n").nth(2).unwrap().split("```").next().unwrap();
     documented.lines().map(|line| line.trim_end_matches(';').to_owned()).collect()
 }
 

@@ -255,7 +255,7 @@ fn the_keys_of_one_command_are_not_those_of_another() {
 
 #[test]
 fn the_page_does_what_it_says() {
-    let page = root().join("docs/grants.md");
+    let page = root().join("docs/grants-others.md");
     let text = fs::read_to_string(&page).unwrap();
     let (_, part) = text.split_once("\n## Redis\n").unwrap();
     let folder = tempfile::tempdir().unwrap();

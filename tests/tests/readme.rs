@@ -691,22 +691,7 @@ fn the_middleware_page_does_what_it_says() {
     let page = fs::read_to_string(root().join("docs/middleware.md")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     assert!(shell(folder.path(), "millrace new notes").status.success());
-    // The statements add to each other.
-    let database = rusqlite::Connection::open_in_memory().unwrap();
-    for (kind, body) in blocks(&page) {
-        if kind == "sql" {
-            database.execute_batch(&body).unwrap();
-            continue;
-        }
-        if kind == "sh" {
-            // With a table, tests of audits run it.
-            let command = body.lines().next().unwrap();
-            files::write(folder.path(), "serve.log.1", "");
-            files::write(folder.path(), "serve.log", "");
-            let output = shell(folder.path(), &format!("export MILLRACE_AUDIT_KEY=k; {command}"));
-            assert!(output.status.success() && text(&output).contains("0 entries, 0 findings"), "{}", text(&output));
-            continue;
-        }
+    for (_, body) in blocks(&page) {
         let (first, rest) = body.split_once('\n').unwrap();
         files::write(&folder.path().join("notes"), first.trim_start_matches(['#', '/', ' ']), rest);
     }
@@ -728,6 +713,38 @@ fn the_middleware_page_does_what_it_says() {
     assert!(works && said.starts_with("hello"), "{said}");
     let (works, said) = run("millrace explain --app notes team-write");
     assert!(works && said.contains("app/tools/team/_folder.yaml:16:5") && said.contains("refuses with `NOT_YOURS` unless"), "{said}");
+}
+
+#[test]
+fn the_audit_page_does_what_it_says() {
+    let page = fs::read_to_string(root().join("docs/audit.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    assert!(shell(folder.path(), "millrace new notes").status.success());
+    let notes = folder.path().join("notes");
+    // The statements add to each other.
+    let database = rusqlite::Connection::open_in_memory().unwrap();
+    let mut ran = 0;
+    for (kind, body) in blocks(&page) {
+        match kind.as_str() {
+            "sql" => database.execute_batch(&body).unwrap(),
+            "sh" => {
+                // With a table, tests of audits run it.
+                let command = body.lines().next().unwrap();
+                files::write(folder.path(), "serve.log.1", "");
+                files::write(folder.path(), "serve.log", "");
+                let output = shell(folder.path(), &format!("export MILLRACE_AUDIT_KEY=k; {command}"));
+                assert!(output.status.success() && text(&output).contains("0 entries, 0 findings"), "{}", text(&output));
+            }
+            _ => {
+                let (first, rest) = body.split_once('\n').unwrap();
+                files::write(&notes, first.trim_start_matches(['#', '/', ' ']), rest);
+            }
+        }
+        ran += 1;
+    }
+    assert_eq!(ran, 4);
+    let called = text(&shell(&notes, "millrace check && millrace call find-notes q=tools"));
+    assert!(called.contains("millrace::audit") && called.contains(r#"tool="find-notes""#), "{called}");
 }
 
 #[test]

@@ -165,7 +165,7 @@ fn of_calls_with_one_key_at_once_one_writes() {
 fn an_audit_row_is_as_documented() {
     const HOSTILE: &str = "x'); DELETE FROM audit_log; --\n\u{1b}[2J\u{202e}\"";
     with_kit(|kit| {
-        let documented = include_str!("../../../docs/middleware.md").split("```sql\n").nth(1).unwrap().split("```").next().unwrap();
+        let documented = include_str!("../../../docs/audit.md").split("```sql\n").nth(1).unwrap().split("```").next().unwrap();
         kit.worker().fill("DB", &documented.replace('\n', " "));
         kit.script.set(&[Reply::Whole(200, "text/plain", "yes".into())]);
         for who in ["ada", HOSTILE] {

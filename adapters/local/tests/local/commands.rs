@@ -639,7 +639,7 @@ fn check_asks_the_database_about_the_table_of_an_audit() {
     assert_eq!((&json["ok"], &json["audits"][0]["adapter"]), (&json!(false), &json!("main")));
     // What it says to do is enough.
     let create = said.err.split('`').find(|text| text.starts_with("CREATE TABLE ")).unwrap_or_else(|| panic!("{}", said.err));
-    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/middleware.md")).unwrap();
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/audit.md")).unwrap();
     let of_page = page.split("```sql\n").nth(1).unwrap().split(";\n").next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(create, of_page.replace("( ", "(").replace(" )", ")"));
     let seed = fs::read_to_string(app.path().join("app/adapters/main.sql")).unwrap();
