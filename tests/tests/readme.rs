@@ -634,6 +634,33 @@ fn the_questions_page_does_what_it_says() {
     assert!(cancelled.to_string().contains("late"), "{cancelled}");
 }
 
+/// Each file of these pages is one of an app; what has no description is a part of a tool.
+#[test]
+fn settings_that_pages_show_build() {
+    let mut ran = 0;
+    for name in ["addresses", "answers", "client-checks", "limits", "sizes", "telemetry"] {
+        let page = fs::read_to_string(root().join(format!("docs/{name}.md"))).unwrap();
+        for (_, body) in blocks(&page).into_iter().filter(|(kind, _)| kind == "yaml") {
+            let folder = tempfile::tempdir().unwrap();
+            assert!(shell(folder.path(), "millrace new notes").status.success());
+            let (first, rest) = body.split_once('\n').unwrap();
+            let (notes, path) = (folder.path().join("notes"), first.trim_start_matches(['#', ' ']));
+            let file = notes.join(path);
+            let is_part = file.ends_with("config.yaml") && !rest.contains("description:");
+            let before = fs::read_to_string(&file).unwrap_or_default();
+            let before = if is_part { "description: One row.\nuse: notes\nstatement: SELECT 1 AS one\n" } else { &before };
+            files::write(&notes, path, &[before, rest].concat());
+            let output = shell(folder.path(), "millrace check notes --sizes");
+            let said = text(&output);
+            // The app of `new` can give longer answers than that budget allows.
+            let is_over = rest.contains("budget:") && said.contains("limits: { output: 40kb }");
+            assert!(output.status.success() || is_over, "docs/{name}.md: {body}\n{said}");
+            ran += 1;
+        }
+    }
+    assert_eq!(ran, 10);
+}
+
 #[test]
 fn the_handlers_of_the_caching_page_are_cached_and_strict() {
     let page = fs::read_to_string(root().join("docs/caching.md")).unwrap();
