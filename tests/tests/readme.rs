@@ -661,6 +661,35 @@ fn settings_that_pages_show_build() {
     assert_eq!(ran, 10);
 }
 
+/// The adapters of the connectors' pages, and the tools that use the first one of their page.
+#[test]
+fn adapters_and_tools_of_connectors_build() {
+    let mut ran = 0;
+    for page in fs::read_dir(root().join("docs/connectors")).unwrap().map(|entry| entry.unwrap().path()) {
+        let text_of_page = fs::read_to_string(&page).unwrap();
+        let yaml: Vec<String> = blocks(&text_of_page).into_iter().filter(|(kind, _)| kind == "yaml").map(|(_, body)| body).collect();
+        // Only a Worker has a Hyperdrive.
+        let adapters = yaml.iter().filter(|body| body.starts_with("connector:") && !body.contains("hyperdrive:"));
+        let tools = yaml.iter().filter(|body| body.starts_with("description:"));
+        for body in adapters.chain(tools) {
+            let folder = tempfile::tempdir().unwrap();
+            let write = |path: &str, text: &str| files::write(folder.path(), path, text);
+            write("millrace.yaml", "name: x\n");
+            write("app/adapters/shop.sql", "");
+            write("global-bundle.pem", "");
+            let used = body.split("\nuse: ").nth(1).and_then(|rest| rest.lines().next());
+            write(&format!("app/adapters/{}.yaml", used.unwrap_or("shop")), if used.is_some() { &yaml[0] } else { body });
+            if used.is_some() {
+                write("app/tools/one/config.yaml", body);
+            }
+            let output = shell(folder.path(), "millrace check");
+            assert!(output.status.success(), "{}: {body}\n{}", page.display(), text(&output));
+            ran += 1;
+        }
+    }
+    assert!(ran >= 28, "only {ran} were found");
+}
+
 #[test]
 fn the_handlers_of_the_caching_page_are_cached_and_strict() {
     let page = fs::read_to_string(root().join("docs/caching.md")).unwrap();
