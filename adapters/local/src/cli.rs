@@ -24,7 +24,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Make a new app that runs at once
     New(New),
-    /// Make a new app of what another server was configured with
+    /// Make a new app from the configuration of another server, or from an API
     Import(Import),
     /// Find every mistake of an app
     Check(Check),
@@ -58,12 +58,12 @@ pub(crate) enum Command {
     Lsp(Lsp),
     /// Write millrace.d.ts, the types of an app's scripts
     Types(Types),
-    /// Show what a call of a tool goes through, and where each setting came from
+    /// Show the stages of a tool's call, and where each setting comes from
     Explain(Explain),
     /// Print the rights that the app's statements need in its databases, as GRANT statements, or
     /// for Redis as ACL rules
     Grants(Grants),
-    /// Hold audit entries to the chains that they were sealed with
+    /// Find audit entries that were changed, dropped, moved or added
     Audit(Audit),
     /// Make the runtimes that a published command brings along: `scripts/release` packs them
     #[cfg(feature = "checkout")]

@@ -243,7 +243,7 @@ impl Findings<'_> {
         if let Some(tools) = needs.state.as_ref().filter(|_| !config::named(objects, "name").contains(&STATE)) {
             let help = format!(
                 "Add {}, and `migrations` with a `tag` and {}. Without it, limits are not exact, and an idempotent handler may run once on \
-                 each isolate: see docs/limits.md and docs/idempotency.md.",
+                 each isolate: see docs/limits.md and docs/state.md.",
                 of.entry("durable_objects.bindings", &[("name", STATE), ("class_name", STATE_CLASS)]),
                 of.member("new_sqlite_classes", &format!("[\"{STATE_CLASS}\"]"))
             );
