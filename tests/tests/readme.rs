@@ -661,6 +661,21 @@ fn settings_that_pages_show_build() {
     assert_eq!(ran, 10);
 }
 
+#[test]
+fn the_desktop_page_does_what_it_says() {
+    let page = fs::read_to_string(root().join("docs/desktop.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    assert!(shell(folder.path(), "millrace new notes").status.success());
+    let notes = folder.path().join("notes");
+    for (_, body) in blocks(&page) {
+        let output = shell(&notes, &body);
+        assert!(output.status.success(), "{body}\n{}", text(&output));
+    }
+    let server: millrace_core::Json = serde_json::from_str(&fs::read_to_string(notes.join("dist/server.json")).unwrap()).unwrap();
+    assert_eq!(server["name"], "io.github.ada/notes");
+    assert!(server["packages"][0]["fileSha256"].is_string(), "{server:#}");
+}
+
 /// The adapters of the connectors' pages, and the tools that use the first one of their page.
 #[test]
 fn adapters_and_tools_of_connectors_build() {
