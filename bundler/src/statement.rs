@@ -41,6 +41,7 @@ mod resolved;
 pub mod rights;
 mod searched;
 mod shown;
+mod single;
 mod source;
 mod spelling;
 pub(crate) mod tables;

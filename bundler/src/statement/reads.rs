@@ -3,19 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use millrace_languages::{
-    lex::Kind,
-    plan::{RowsRead, TableAccess},
-};
+use millrace_languages::plan::{RowsRead, TableAccess};
 
 use super::{
-    Dialect, probe,
+    Dialect,
     resolved::{Block, Equality, Fact, Known, Operand, OperandKind, Source, UsedColumns, fold, resolve},
-    shown, spelling,
+    single,
 };
-
-/// The longest statement that is looked at, in bytes.
-const MAX_BYTES: usize = 100_000;
 
 /// How a statement reads one table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,15 +65,8 @@ impl TableRead {
 /// of one that is not understood.
 #[must_use]
 pub fn table_reads(text: &str, dialect: Dialect) -> Vec<TableRead> {
-    let Ok(tokens) = dialect.lex(text) else { return Vec::new() };
-    let is_hidden = tokens.iter().any(|token| token.kind == Kind::Comment { executable: true });
-    if text.len() > MAX_BYTES || text.contains('\0') || is_hidden {
-        return Vec::new();
-    }
-    let Ok(shown) = spelling::whole(text, dialect) else { return Vec::new() };
-    let found = probe::with_stack(tokens.len(), || {
-        let statements = shown::parse(&shown, dialect).unwrap_or_default();
-        let [statement] = statements.as_slice() else { return Vec::new() };
+    let Ok(tokens) = single::lexed(text, dialect) else { return Vec::new() };
+    let found = single::parsed(text, tokens.len(), dialect, |statement| {
         let facts = resolve(statement, dialect, &Known::default(), false).facts;
         let blocks = facts.iter().filter_map(|fact| if let Fact::Block(block) = fact { Some(block) } else { None });
         blocks.flat_map(|block| block.sources.iter().filter_map(|source| read(source, block, &facts, dialect))).collect()

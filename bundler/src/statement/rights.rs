@@ -4,12 +4,10 @@
 //! They are read off the resolved statement. A column that can be of several tables is one of each,
 //! and that is said: the whole tables are needed then. What is not understood is said, too.
 
-use millrace_languages::lex::Kind;
-
 use super::{
-    Dialect, probe,
+    Dialect,
     resolved::{Known, resolve},
-    shown, spelling,
+    single,
 };
 
 pub mod clickhouse;
@@ -22,23 +20,14 @@ pub use text::{Unwritten, written};
 
 use clickhouse::Prepared;
 
-/// The longest statement that is looked at, in bytes.
-const MAX_BYTES: usize = 100_000;
-
 /// The rights that a statement of PostgreSQL, MySQL or ClickHouse needs, which has parameters in
 /// the place of values. `known` is what is known of the database.
 #[must_use]
 pub fn rights(text: &str, dialect: Dialect, known: &Known) -> Rights {
-    if text.len() > MAX_BYTES {
-        return Rights::unclear("it is too long");
-    }
-    let tokens = match dialect.lex(text) {
+    let tokens = match single::lexed(text, dialect) {
         Ok(tokens) => tokens,
-        Err(unread) => return Rights::unclear(unread.clause()),
+        Err(why) => return Rights::unclear(&why),
     };
-    if text.contains('\0') || tokens.iter().any(|token| token.kind == Kind::Comment { executable: true }) {
-        return Rights::unclear("it has a character or a comment that is not understood");
-    }
     let mut prepared = None;
     if dialect.facts().resolution.is_clickhouse {
         match clickhouse::prepare(text, &tokens) {
@@ -47,18 +36,10 @@ pub fn rights(text: &str, dialect: Dialect, known: &Known) -> Rights {
         }
     }
     let (text, is_mutation) = prepared.as_ref().map_or((text, false), |(text, is_mutation)| (text.as_str(), *is_mutation));
-    let Ok(shown) = spelling::whole(text, dialect) else { return Rights::unclear("something in it is not closed") };
-    let found = probe::with_stack(tokens.len(), || {
-        let statements = match shown::parse(&shown, dialect) {
-            Ok(statements) => statements,
-            Err((why, _)) => return Rights::unclear(&why),
-        };
-        match statements.as_slice() {
-            [statement] => reader::rights_of(resolve(statement, dialect, known, is_mutation), dialect, known),
-            _ => Rights::unclear("it is not one statement"),
-        }
+    let found = single::parsed(text, tokens.len(), dialect, |statement| {
+        reader::rights_of(resolve(statement, dialect, known, is_mutation), dialect, known)
     });
-    found.unwrap_or_else(|| Rights::unclear("it is too long"))
+    found.unwrap_or_else(|why| Rights::unclear(&why))
 }
 
 #[cfg(test)]

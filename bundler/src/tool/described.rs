@@ -18,6 +18,9 @@ use crate::{
 /// <https://platform.openai.com/docs/api-reference/responses/create>.
 const MOST_CHARACTERS: usize = 1_024;
 
+/// The most tools with one description that a warning names.
+const MOST_NAMED: usize = 5;
+
 /// The rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rule {
@@ -149,22 +152,24 @@ pub(super) fn described(reading: &ToolReader<'_>) -> Option<ToolDescription> {
     })
 }
 
-/// Warns of tools with one description.
+/// Warns of tools with one description: once for all that share it, at the second.
 pub(super) fn same(compiler: &mut Compiler<'_>, all: &[ToolDescription]) {
-    let mut first: BTreeMap<&str, &str> = BTreeMap::new();
-    for ToolDescription { source, range, tool, text } in all {
-        match first.get(text.as_str()) {
-            Some(other) => {
-                let help = advised(Rule::Same, "A model cannot tell the two apart: say what is different.");
-                compiler.findings.warning(
-                    source,
-                    range.clone(),
-                    format!("the tools `{other}` and `{tool}` have the same description"),
-                    help,
-                );
-            }
-            None => drop(first.insert(text, tool)),
+    let mut shared: BTreeMap<&str, Vec<&ToolDescription>> = BTreeMap::new();
+    for description in all {
+        shared.entry(&description.text).or_default().push(description);
+    }
+    for tools in shared.into_values() {
+        let [_, second, others @ ..] = tools.as_slice() else { continue };
+        let mut named: Vec<String> = tools.iter().take(MOST_NAMED).map(|described| format!("`{}`", described.tool)).collect();
+        match tools.len() - named.len() {
+            0 => {}
+            more => named.push(format!("{more} more")),
         }
+        let last = named.pop().unwrap_or_default();
+        let which = if others.is_empty() { "the two" } else { "them" };
+        let help = advised(Rule::Same, &format!("A model cannot tell {which} apart: say what is different."));
+        let message = format!("the tools {} and {last} have the same description", named.join(", "));
+        compiler.findings.warning(&second.source, second.range.clone(), message, help);
     }
 }
 

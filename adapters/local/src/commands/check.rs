@@ -261,6 +261,9 @@ impl Outcome<'_> {
         if !self.scans.is_empty() {
             note("If a tool should read a whole table, say why in its file: `scan: { allowed: REASON }`.");
         }
+        for (place, clause) in plans::unknown(planned) {
+            note(format_args!("{place}: {clause}"));
+        }
         for tool in plans::unneeded(planned) {
             note(format_args!("the tool `{tool}` has `scan`, and reads no table whole: remove it"));
         }
@@ -276,6 +279,7 @@ impl Outcome<'_> {
             (answers.refused.len(), "statement", "that a database does not take"),
             (answers.audits.len(), "table", "of `audit` that cannot be written"),
             (self.scans.len(), "large table", "read whole"),
+            (plans::unknown(&answers.planned).len(), "plan", "not known in full"),
             (answers.tenants.len(), "difference", "between `tenant` and a database"),
         ];
         let mut said = summary(&self.report.diagnostics);

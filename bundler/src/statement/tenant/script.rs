@@ -11,15 +11,12 @@ use super::{
 };
 use crate::statement::{
     dialect::Dialect,
-    probe,
     resolved::{Known, resolve},
-    shown, spelling,
+    single,
 };
 
 /// The most parameters of a statement that is judged.
 const MAX_PARAMETERS: usize = 200;
-/// The longest one, in bytes.
-const MAX_BYTES: usize = 100_000;
 
 /// Which parameters of a statement, from 1, have to be the claim so that it keeps to the caller's
 /// tenant.
@@ -31,17 +28,8 @@ pub(crate) fn judge_script(text: &str, dialect: Dialect, rule: &TenantRule) -> R
         let message = format!("the build cannot tell whether the statement keeps to the caller's tenant: {why}");
         (message, format!("Write the statement in another way, {}.", OPT_OUT))
     };
-    if text.len() > MAX_BYTES {
-        return Err(unknown("it is too long"));
-    }
-    let tokens = dialect.lex(text).map_err(|unread| unknown(&unread.clause()))?;
-    if text.contains('\0') || tokens.iter().any(|token| token.kind == Kind::Comment { executable: true }) {
-        return Err(unknown("it has a character or a comment that is not understood"));
-    }
-    let shown = spelling::whole(text, dialect).map_err(|unread| unknown(&unread.clause()))?;
-    let judged = probe::with_stack(tokens.len(), || {
-        let statements = shown::parse(&shown, dialect).map_err(|(why, _)| unknown(&why))?;
-        let [statement] = statements.as_slice() else { return Err(unknown("it is not one statement")) };
+    let tokens = single::lexed(text, dialect).map_err(|why| unknown(&why))?;
+    let judged = single::parsed(text, tokens.len(), dialect, |statement| {
         let number = dialect.facts().probed(1);
         let sign = number.chars().next().unwrap_or('?');
         let mut parameters = Parameters { most: 0, sign };
@@ -51,7 +39,7 @@ pub(crate) fn judge_script(text: &str, dialect: Dialect, rule: &TenantRule) -> R
         }
         needed(statement, parameters.most, dialect, rule)
     });
-    judged.unwrap_or_else(|| Err(unknown("it is too long")))
+    judged.map_err(|why| unknown(&why))?
 }
 
 /// The parameters without which the statement could cross tenants.

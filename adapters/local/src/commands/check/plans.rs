@@ -270,6 +270,20 @@ impl PlannedStatement {
         self.tables.iter().flatten().filter(large).map(said).collect()
     }
 
+    /// What its plan does not say, or what could not be counted.
+    fn unknown(&self) -> Vec<String> {
+        let subject = self.subject();
+        let is_uncounted = |table: &&PlannedTable| table.reads_all && table.size.is_none();
+        match &self.tables {
+            Err(why) => vec![format!("how the database runs {subject} is not known: {why}")],
+            Ok(tables) => tables
+                .iter()
+                .filter(is_uncounted)
+                .map(|table| format!("{subject} reads all rows of `{}`, which could not be counted: {}", table.name, table.remedy))
+                .collect(),
+        }
+    }
+
     /// `the tool 'x'`, or a step of it.
     fn subject(&self) -> String {
         let database = self.database.as_ref().map_or_else(String::new, |database| format!(" in the database `{database}`"));
@@ -308,6 +322,19 @@ pub(super) fn problems(planned: &[PlannedStatement], limit: u64) -> Vec<(String,
         }
     }
     problems
+}
+
+/// What is not known of the plans: the place, and a clause; each once.
+pub(super) fn unknown(planned: &[PlannedStatement]) -> Vec<(String, String)> {
+    let mut unknown: Vec<(String, String)> = Vec::new();
+    for statement in planned.iter().filter(|statement| statement.allowed.is_none()) {
+        for clause in statement.unknown() {
+            if !unknown.iter().any(|(place, known)| *place == statement.place && *known == clause) {
+                unknown.push((statement.place.clone(), clause));
+            }
+        }
+    }
+    unknown
 }
 
 /// The tools whose `scan` allows what none of their statements does.
