@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Browser } from "./browser.mjs";
+import { moreScenarios } from "./page-more.mjs";
 
 const [browserPath, url, scenario, argument] = process.argv.slice(2);
 const KEY = "the-key-of-the-test";
@@ -176,7 +177,7 @@ const scenarios = {
     await open("log-it");
     assert.equal((await submit()).failed, false);
     await open("shaped");
-    assert.equal(await isVisible("#detail [name=arguments]"), true, "a choice between objects is typed as JSON");
+    assert.equal(await count("#detail .alternative option"), 2, "a choice between objects is one in the form");
   },
 
   // The list, the search, the keyboard; a form of nested values; the answer for people and for the model; the stages.
@@ -239,7 +240,7 @@ const scenarios = {
 
     // For people: the table, the chart, the flow, Markdown, code, the picture. For the model: what is not for people only.
     assert.deepEqual(
-      await page.evaluate("[...document.querySelectorAll('#detail .rendered .blocks > div:first-child th')].map((one) => one.textContent)"),
+      await page.evaluate("[...document.querySelectorAll('#detail .rendered .rows th')].map((one) => one.textContent)"),
       ["month", "sales", "note"],
     );
     assert.equal(await count("#detail .rendered figure.chart"), 7, "bars, lines, two pies, a gauge, points, and the flow");
@@ -501,6 +502,9 @@ const scenarios = {
     assert.ok(state.includes('"cursor"') && !state.includes(argument) && !state.includes('"run"'), state);
   },
 };
+
+const does = { open, submit, answered, text, count, isVisible, click, fill, focused, has, settled, outside };
+Object.assign(scenarios, moreScenarios({ url, argument, page: () => page, does }));
 
 let page;
 let code = 1;

@@ -77,3 +77,33 @@ const bytes = (text) => new TextEncoder().encode(text).length;
 const thousands = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
 
 const milliseconds = (ms) => ms.toFixed(ms < 10 ? 2 : ms < 100 ? 1 : 0) + " ms";
+
+// A name for an element that others refer to.
+let lastName = 0;
+const fresh = (word) => word + "-" + ++lastName;
+
+// Says something to people who hear the page. The same text twice is said twice.
+function announce(text) {
+  const region = document.getElementById("said");
+  region.textContent = region.textContent === text ? text + "\u00a0" : text;
+}
+
+// Copies a text, or marks it where a page may not: only pages of this machine and those of HTTPS have a clipboard.
+async function copied(text, from, told) {
+  try {
+    await navigator.clipboard.writeText(text);
+    told.textContent = "Copied.";
+  } catch {
+    getSelection().selectAllChildren(from);
+    told.textContent = "Marked: copy it with the keyboard.";
+  }
+}
+
+// What is done once nothing more happens for a moment.
+function settling(act, ms) {
+  let waiting;
+  return (...given) => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => act(...given), ms);
+  };
+}
