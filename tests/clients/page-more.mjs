@@ -14,7 +14,10 @@ export function moreScenarios({ url, argument, page: browser, does }) {
 
   const value = (selector) => page.evaluate(`document.querySelector(${quoted(selector)}).value`);
   const texts = (selector) => page.evaluate(`[...document.querySelectorAll(${quoted(selector)})].map((one) => one.textContent)`);
-  const names = () => page.evaluate("[...document.querySelectorAll('#lists button')].filter((one) => one.checkVisibility()).map((one) => one.querySelector('.mono').textContent)");
+  const names = () =>
+    page.evaluate(
+      "[...document.querySelectorAll('#lists button')].filter((one) => one.checkVisibility()).map((one) => one.querySelector('.mono').textContent)",
+    );
   const push = (label) =>
     page.evaluate(
       `[...document.querySelectorAll("#main button, #side button, header button")].find((one) => one.checkVisibility() && (one.getAttribute("aria-label") ?? one.textContent) === ${quoted(label)}).click()`,
@@ -66,7 +69,16 @@ export function moreScenarios({ url, argument, page: browser, does }) {
     // The first screen.
     async overview() {
       await start();
-      has(await text("#detail"), "Overview", "tools", "1\nprompt", "0\nresources", "A workshop. Call paint first.", "Next steps", "Nothing has failed");
+      has(
+        await text("#detail"),
+        "Overview",
+        "tools",
+        "1\nprompt",
+        "0\nresources",
+        "A workshop. Call paint first.",
+        "Next steps",
+        "Nothing has failed",
+      );
       assert.equal((await texts("#detail .counts strong"))[0], String((await names()).length - 1), "every tool is counted");
       assert.deepEqual(await texts("#detail .steps button"), ["Call a tool", "Connect your client", "Run the tests"]);
       assert.equal(await page.evaluate("document.querySelector('#detail').textContent.includes('`')"), false, "back-ticks are code");
@@ -87,7 +99,9 @@ export function moreScenarios({ url, argument, page: browser, does }) {
     async elsewhere() {
       await start();
       const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "orders-refuse", arguments: {} } };
-      await (await fetch(new URL("/mcp", url), { method: "POST", headers: { "content-type": "application/json" }, body: quoted(message) })).text();
+      await (
+        await fetch(new URL("/mcp", url), { method: "POST", headers: { "content-type": "application/json" }, body: quoted(message) })
+      ).text();
       await page.until("document.querySelector('#detail .failures')");
       has(await text("#detail .failures"), "orders-refuse");
     },
@@ -132,7 +146,10 @@ export function moreScenarios({ url, argument, page: browser, does }) {
       const [item, email] = [await fieldOf("item"), await fieldOf("email")];
       has(item.problem, "is required");
       has(email.problem, "must match");
-      assert.ok(item.isInvalid && email.isInvalid && item.named.includes(item.problem) && item.named.includes("What is ordered"), quoted(item));
+      assert.ok(
+        item.isInvalid && email.isInvalid && item.named.includes(item.problem) && item.named.includes("What is ordered"),
+        quoted(item),
+      );
       assert.equal(await page.evaluate("document.activeElement.name"), "item");
       has(await text("#detail .wrong"), "2 fields are not");
       has(await text("#said"), "2 fields are not");
@@ -288,7 +305,12 @@ export function moreScenarios({ url, argument, page: browser, does }) {
       const column = (number) => texts(`#detail .rows tbody td:nth-child(${number})`);
       assert.deepEqual(await column(3), ["7,618,910.00", "7,549,631.80", "12.00", "98,765.43", "1.00", "2.00"]);
       assert.equal((await column(1))[0], "1001", "a number that names something has no groups");
-      assert.equal(await page.evaluate("[...document.querySelectorAll('#detail td.date')].every((one) => one.getClientRects().length === 1 && getComputedStyle(one).whiteSpace === 'nowrap')"), true);
+      assert.equal(
+        await page.evaluate(
+          "[...document.querySelectorAll('#detail td.date')].every((one) => one.getClientRects().length === 1 && getComputedStyle(one).whiteSpace === 'nowrap')",
+        ),
+        true,
+      );
       const sort = () => page.evaluate("document.querySelector('#detail th:nth-child(3) button').click()");
       const order = () => page.evaluate("document.querySelector('#detail th:nth-child(3)').ariaSort");
       await sort();
@@ -351,7 +373,9 @@ export function moreScenarios({ url, argument, page: browser, does }) {
       assert.ok(drawn < 400, drawn + " ms until it is drawn");
       console.log(`1,000 rows: ${sorted} ms to sort, ${filtered} ms to filter, ${drawn} ms until it is drawn`);
       await page.evaluate("document.querySelector('#detail .scroll').scrollTop = 1e6");
-      await page.until("[...document.querySelectorAll('#detail .rows tbody tr')].some((one) => one.getAttribute('aria-rowindex') === '1001')");
+      await page.until(
+        "[...document.querySelectorAll('#detail .rows tbody tr')].some((one) => one.getAttribute('aria-rowindex') === '1001')",
+      );
       assert.deepEqual(await outside(), []);
     },
 
@@ -380,23 +404,40 @@ export function moreScenarios({ url, argument, page: browser, does }) {
       await start();
       await open("charts");
       await submit();
-      const labels = await page.evaluate("[...document.querySelector('#detail figure.chart svg').querySelectorAll('text')].map((one) => one.textContent)");
-      assert.ok(labels.includes("8 M") && labels.includes("EUR") && labels.includes("month") && !labels.some((one) => /e\+|…/.test(one)), labels.join());
+      const labels = await page.evaluate(
+        "[...document.querySelector('#detail figure.chart svg').querySelectorAll('text')].map((one) => one.textContent)",
+      );
+      assert.ok(
+        labels.includes("8 M") && labels.includes("EUR") && labels.includes("month") && !labels.some((one) => /e\+|…/.test(one)),
+        labels.join(),
+      );
       const touching = await page.evaluate(`[...document.querySelectorAll("#detail figure.chart svg")].flatMap((svg) => {
         const boxes = [...svg.querySelectorAll("text")].map((one) => one.getBoundingClientRect());
         const all = boxes.flatMap((a, at) => boxes.slice(at + 1).map((b) => [a, b]));
         return all.filter(([a, b]) => a.left < b.right && b.left < a.right && a.top < b.bottom - 2 && b.top < a.bottom - 2);
       }).length`);
       assert.equal(touching, 0, "labels touch");
-      const colors = await page.evaluate(`[...document.querySelectorAll("#detail figure.chart")].map((figure) => [...figure.querySelectorAll(".legend rect")].map((one) => getComputedStyle(one).fill))`);
+      const colors = await page.evaluate(
+        `[...document.querySelectorAll("#detail figure.chart")].map((figure) => [...figure.querySelectorAll(".legend rect")].map((one) => getComputedStyle(one).fill))`,
+      );
       for (const own of colors) assert.equal(new Set(own).size, own.length, own.join());
-      assert.deepEqual(colors.map(({ length }) => length), [1, 12, 15]);
+      assert.deepEqual(
+        colors.map(({ length }) => length),
+        [1, 12, 15],
+      );
       has((await texts("#detail .legend"))[1], "part 0", "3 others");
-      const titles = await page.evaluate("[...document.querySelectorAll('#detail figure.chart > svg')].map((one) => one.getAttribute('aria-label'))");
+      const titles = await page.evaluate(
+        "[...document.querySelectorAll('#detail figure.chart > svg')].map((one) => one.getAttribute('aria-label'))",
+      );
       assert.deepEqual(titles.slice(0, 2), ["Revenue", "Parts"]);
       has(titles[2], "Bars: s0");
       // Before the table, which has the same for the model.
-      assert.equal(await page.evaluate("Boolean(document.querySelector('#detail figure.chart').compareDocumentPosition(document.querySelector('#detail .rows')) & 4)"), true);
+      assert.equal(
+        await page.evaluate(
+          "Boolean(document.querySelector('#detail figure.chart').compareDocumentPosition(document.querySelector('#detail .rows')) & 4)",
+        ),
+        true,
+      );
       await page.evaluate(`(() => {
         const dot = document.querySelector("#detail figure.chart circle");
         dot.scrollIntoView({ block: "center" });
@@ -421,7 +462,11 @@ export function moreScenarios({ url, argument, page: browser, does }) {
         await page.until(`document.querySelector('#detail .copies [role=status]').textContent.startsWith('Copied')`);
         return lastCopy(number);
       };
-      const run = (command) => execFileSync("sh", ["-c", command], { env: { ...process.env, PATH: join(argument, "bin") + ":" + process.env.PATH }, stdio: ["ignore", "pipe", "ignore"] }).toString();
+      const run = (command) =>
+        execFileSync("sh", ["-c", command], {
+          env: { ...process.env, PATH: join(argument, "bin") + ":" + process.env.PATH },
+          stdio: ["ignore", "pipe", "ignore"],
+        }).toString();
       has(run(await copy(1, "Copy as curl")), '"jsonrpc":"2.0"', "it's tea");
       const command = await copy(2, "Copy as millrace call");
       has(command, "--app", "orders-place");
@@ -443,7 +488,14 @@ export function moreScenarios({ url, argument, page: browser, does }) {
       await push("Tests");
       await page.until("document.querySelectorAll('#detail .test').length === 3");
       assert.equal(await page.evaluate("location.hash"), "#tests");
-      has(await text("#detail"), "app/tools/orders/sales/sales.test.yaml", "six months", "not run", "Tools without a test:", "shapes-paint");
+      has(
+        await text("#detail"),
+        "app/tools/orders/sales/sales.test.yaml",
+        "six months",
+        "not run",
+        "Tools without a test:",
+        "shapes-paint",
+      );
       await push("Run the test “six months”");
       await page.until("document.querySelector('#detail .test.passed')");
       assert.deepEqual([await count("#detail .test.passed"), await count("#detail .test.failed")], [1, 0]);
@@ -454,7 +506,10 @@ export function moreScenarios({ url, argument, page: browser, does }) {
       has(await text("#detail .test.failed"), "a month that nobody has seen", "sales.test.yaml:5:", 'does not contain "1999-01"');
       assert.ok((await page.evaluate("document.activeElement.className")).includes("told"));
       // A test that was written meanwhile is there.
-      writeFileSync(join(argument, "app/tools/quiet/quiet.test.yaml"), "tests:\n  - name: a new one\n    expect: { content: { contains: got } }\n");
+      writeFileSync(
+        join(argument, "app/tools/quiet/quiet.test.yaml"),
+        "tests:\n  - name: a new one\n    expect: { content: { contains: got } }\n",
+      );
       await push("Overview");
       await push("Tests");
       await page.until("document.querySelectorAll('#detail .test').length === 4");
@@ -472,7 +527,10 @@ export function moreScenarios({ url, argument, page: browser, does }) {
       assert.equal(await isVisible("#tests"), false);
       assert.equal(await page.evaluate("fetch('/page-tests.json').then((response) => response.status)"), 404);
       assert.deepEqual(await texts("#detail .steps button"), ["Call a tool", "Connect your client"]);
-      assert.equal(await page.evaluate("fetch('/favicon.ico').then((response) => response.status + response.headers.get('content-type'))"), "200image/svg+xml");
+      assert.equal(
+        await page.evaluate("fetch('/favicon.ico').then((response) => response.status + response.headers.get('content-type'))"),
+        "200image/svg+xml",
+      );
     },
 
     // Everybody can use every state, in the light and in the dark, on a desk and on a telephone.
@@ -489,7 +547,7 @@ export function moreScenarios({ url, argument, page: browser, does }) {
           await open("shapes-measure");
           await click("#detail .elements .add");
         },
-        "union": async () => open("shapes-paint"),
+        union: async () => open("shapes-paint"),
         JSON: async () => open("free"),
         prompt: async () => open("compose"),
         "result table": async () => {
@@ -580,7 +638,9 @@ export function moreScenarios({ url, argument, page: browser, does }) {
         await reach();
         await page.evaluate("document.getElementById('main').scrollTop = 0");
         // What differs from run to run: times.
-        await page.evaluate("document.querySelectorAll('#detail h3, #calls').forEach((one) => { if (one.id === 'calls') one.hidden = true; else one.textContent = one.textContent.replace(/ · .*/, ''); })");
+        await page.evaluate(
+          "document.querySelectorAll('#detail h3, #calls').forEach((one) => { if (one.id === 'calls') one.hidden = true; else one.textContent = one.textContent.replace(/ · .*/, ''); })",
+        );
         await settled();
         taken[name] = await browser().picture(0.25);
       }
@@ -597,7 +657,8 @@ export function moreScenarios({ url, argument, page: browser, does }) {
         differences[name] = await difference(readFileSync(file), picture);
       }
       console.log(quoted(differences));
-      for (const [name, share] of Object.entries(differences)) assert.ok(share < 0.03, `${name} differs in ${(share * 100).toFixed(1)} % of its blocks`);
+      for (const [name, share] of Object.entries(differences))
+        assert.ok(share < 0.03, `${name} differs in ${(share * 100).toFixed(1)} % of its blocks`);
     },
   };
 

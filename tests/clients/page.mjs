@@ -239,10 +239,11 @@ const scenarios = {
     assert.deepEqual(sent, expected);
 
     // For people: the table, the chart, the flow, Markdown, code, the picture. For the model: what is not for people only.
-    assert.deepEqual(
-      await page.evaluate("[...document.querySelectorAll('#detail .rendered .rows th')].map((one) => one.textContent)"),
-      ["month", "sales", "note"],
-    );
+    assert.deepEqual(await page.evaluate("[...document.querySelectorAll('#detail .rendered .rows th')].map((one) => one.textContent)"), [
+      "month",
+      "sales",
+      "note",
+    ]);
     assert.equal(await count("#detail .rendered figure.chart"), 7, "bars, lines, two pies, a gauge, points, and the flow");
     has(
       answer,

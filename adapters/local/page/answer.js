@@ -31,7 +31,7 @@ function attempt(draw) {
 // One block for people. `open` opens a tool with arguments.
 function shown(block, open) {
   const draw = () => (isText(block) ? shownText(block.text, open) : shownOther(block, open));
-  const inner = attempt(draw) ?? { node: make("pre", {}, JSON.stringify(block, null, 2)) };
+  const inner = attempt(draw) ?? { node: verbatim(JSON.stringify(block, null, 2)) };
   const audience = block?.annotations?.audience;
   const only =
     Array.isArray(audience) && audience.length === 1
@@ -63,7 +63,7 @@ function shownText(text, open) {
   }
   const value = parsed(text);
   if (value !== undefined && typeof value === "object") return { node: data(value) };
-  return { node: make("pre", {}, text) };
+  return { node: verbatim(text) };
 }
 
 function suggestion(line, open) {
@@ -108,7 +108,7 @@ function shownOther(block, open) {
       node: make("p", {}, opened ?? make("code", {}, asText(block.uri ?? "")), " " + asText(block.description ?? block.name ?? "")),
     };
   }
-  return { node: make("pre", {}, JSON.stringify(block, null, 2)) };
+  return { node: verbatim(JSON.stringify(block, null, 2)) };
 }
 
 // The contents of a resource.
@@ -121,7 +121,7 @@ function contents(resource) {
   const text = asText(resource.text ?? "");
   if (resource.mimeType === "text/markdown") return markdown(text);
   const value = parsed(text);
-  return value !== undefined && typeof value === "object" ? data(value) : make("pre", {}, text);
+  return value !== undefined && typeof value === "object" ? data(value) : verbatim(text);
 }
 
 const isRows = (value) => Array.isArray(value) && value.length > 0 && value.every(isObject);
@@ -137,13 +137,13 @@ function data(value) {
       return make(
         "div",
         {},
-        Object.keys(others).length > 0 ? make("pre", {}, JSON.stringify(others, null, 2)) : null,
+        Object.keys(others).length > 0 ? verbatim(JSON.stringify(others, null, 2)) : null,
         make("h3", {}, name),
         rowsTable(rows),
       );
     }
   }
-  return make("pre", {}, typeof value === "string" ? value : JSON.stringify(value, null, 2));
+  return verbatim(typeof value === "string" ? value : JSON.stringify(value, null, 2));
 }
 
 // The blocks that a model reads, and what they cost.
@@ -182,7 +182,7 @@ function forPeopleFirst(blocks) {
 function shownAnswer({ status, message }, fault, open) {
   const { result } = message;
   if (fault) return [failureNode(fault, status)];
-  if (!result) return [make("pre", { class: "failure" }, JSON.stringify(message, null, 2))];
+  if (!result) return [make("pre", { class: "failure", tabindex: "0" }, JSON.stringify(message, null, 2))];
   if (Array.isArray(result.messages)) {
     const spoken = ({ role, content }) =>
       make("div", { class: "full" }, make("p", { class: "audience" }, asText(role) + ":"), shown(content, open));
@@ -202,7 +202,12 @@ function shownAnswer({ status, message }, fault, open) {
 // What the log of this machine says, and the caller is not told.
 const logOf = ({ log }) =>
   log
-    ? make("div", {}, make("p", { class: "quiet" }, "The log says, and the caller is not told:"), make("pre", { class: "details" }, log))
+    ? make(
+        "div",
+        {},
+        make("p", { class: "quiet" }, "The log says, and the caller is not told:"),
+        make("pre", { class: "details", tabindex: "0" }, log),
+      )
     : null;
 
 // All of an answer: `{ nodes, failed, tokens, fault }`. The first node takes the focus.
@@ -256,7 +261,12 @@ function messagesNode(sent, status, message) {
     make("h3", {}, "Request"),
     make("pre", { class: "sent", tabindex: "0" }, JSON.stringify(sent, null, 2)),
     make("h3", {}, "Response, HTTP " + status),
-    make("div", { class: "buttons" }, button("Copy the response", () => void copied(received.textContent, received, told)), told),
+    make(
+      "div",
+      { class: "buttons" },
+      button("Copy the response", () => void copied(received.textContent, received, told)),
+      told,
+    ),
     received,
   );
 }

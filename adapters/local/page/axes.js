@@ -7,7 +7,10 @@ const LOWEST_LABEL = HEIGHT - 10;
 function axisWords(axis) {
   const pattern = isObject(axis.axisLabel) && typeof axis.axisLabel.formatter === "string" ? axis.axisLabel.formatter : undefined;
   const isPattern = pattern?.includes("{value}") && pattern.length < 40;
-  return { name: axis.name === undefined ? undefined : short(asText(axis.name), 40), around: isPattern ? pattern.split("{value}") : ["", ""] };
+  return {
+    name: axis.name === undefined ? undefined : short(asText(axis.name), 40),
+    around: isPattern ? pattern.split("{value}") : ["", ""],
+  };
 }
 
 // The values of all series by place.
@@ -34,7 +37,8 @@ function planOf(option, series) {
   const rows = rowsOf(series, axis);
   const all = rows.flat();
   if (all.length === 0) return undefined;
-  const isNumeric = !Array.isArray(axis.data) && axis.type !== "category" && all.every(({ at }) => typeof at === "number" && Number.isFinite(numberOf(at)));
+  const isNumeric =
+    !Array.isArray(axis.data) && axis.type !== "category" && all.every(({ at }) => typeof at === "number" && Number.isFinite(numberOf(at)));
   const categories = isNumeric ? [] : [...new Set([...(axis.data ?? []), ...all.map(({ at }) => at)].map(categoryOf))];
   const isStacked = series.every(({ type, stack }) => type === "bar" && stack !== undefined) && series.length > 1;
   const indexOf = new Map(categories.map((name, index) => [name, index]));
@@ -91,7 +95,10 @@ function valueLines({ values, lies, inner, height }, text) {
         label(inner.left + at, LOWEST_LABEL, text(tick)),
       ];
     const y = EDGE.top + inner.height - at;
-    return [shape("path", { class: name, d: `M${inner.left} ${y}H${WIDTH - EDGE.right}` }), label(inner.left - 6, y + 4, text(tick), "end")];
+    return [
+      shape("path", { class: name, d: `M${inner.left} ${y}H${WIDTH - EDGE.right}` }),
+      label(inner.left - 6, y + 4, text(tick), "end"),
+    ];
   });
 }
 
@@ -134,7 +141,9 @@ function barsOf(geometry, series, index) {
     .map((row) => {
       const key = place(row);
       const below = isStacked ? rows.slice(0, index).flat() : [];
-      const from = isStacked ? (own.get(key) ?? below.filter((other) => place(other) === key).reduce((sum, { value }) => sum + (value || 0), 0)) : 0;
+      const from = isStacked
+        ? (own.get(key) ?? below.filter((other) => place(other) === key).reduce((sum, { value }) => sum + (value || 0), 0))
+        : 0;
       own.set(key, from + row.value);
       const [low, high] = [height(Math.min(from, from + row.value)), height(Math.max(from, from + row.value))];
       const at = position(row) - slot * 0.4 + (isStacked ? 0 : bar * width);

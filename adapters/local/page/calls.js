@@ -80,7 +80,7 @@ function explained({ stages, settings }) {
         "td",
         {},
         ...coded(does),
-        statement ? make("pre", {}, statement) : null,
+        statement ? verbatim(statement) : null,
         details.length > 0 ? make("ul", {}, ...details.map((line) => make("li", {}, ...coded(line)))) : null,
       ),
     );
@@ -88,7 +88,11 @@ function explained({ stages, settings }) {
     "details",
     { class: "panel explained" },
     make("summary", {}, "What a call goes through"),
-    make("div", { class: "scroll" }, make("table", {}, make("tbody", {}, ...stages.map(stage)))),
+    make(
+      "div",
+      { class: "scroll", tabindex: "0", role: "region", "aria-label": "Stages" },
+      make("table", {}, make("tbody", {}, ...stages.map(stage))),
+    ),
   );
   if (settings.length > 0) {
     const head = make("thead", {}, make("tr", {}, ...["Setting", "Value", "From"].map((text) => make("th", { scope: "col" }, text))));
@@ -97,7 +101,11 @@ function explained({ stages, settings }) {
     );
     made.append(
       make("h3", {}, "Settings"),
-      make("div", { class: "scroll" }, make("table", { class: "settings" }, head, make("tbody", {}, ...rows))),
+      make(
+        "div",
+        { class: "scroll", tabindex: "0", role: "region", "aria-label": "Settings" },
+        make("table", { class: "settings" }, head, make("tbody", {}, ...rows)),
+      ),
     );
   }
   return made;

@@ -5,7 +5,17 @@ const here = location.origin + document.body.dataset.path;
 function copyable(text) {
   const shown = make("pre", { tabindex: "0" }, text);
   const told = make("span", { class: "quiet", role: "status" });
-  return make("div", { class: "copyable" }, shown, make("div", { class: "buttons" }, button("Copy", () => copied(text, shown, told)), told));
+  return make(
+    "div",
+    { class: "copyable" },
+    shown,
+    make(
+      "div",
+      { class: "buttons" },
+      button("Copy", () => copied(text, shown, told)),
+      told,
+    ),
+  );
 }
 
 const plain = (text) => text.replaceAll("{{url}}", here);

@@ -63,10 +63,22 @@ function asTest(item, values, message, path) {
     prompt: "app/prompts/" + item.name + ".test.yaml",
     resource: "app/resources/read.test.yaml",
   }[item.kind];
-  const subject = item.kind === "tool" && path !== undefined ? [] : [item.kind + ": " + JSON.stringify(item.kind === "resource" ? addressOf(item, values) : item.name)];
+  const subject =
+    item.kind === "tool" && path !== undefined
+      ? []
+      : [item.kind + ": " + JSON.stringify(item.kind === "resource" ? addressOf(item, values) : item.name)];
   const outcome = failureOf(message) ? "is refused" : "answers";
   const inputs = item.kind === "resource" || Object.keys(values).length === 0 ? [] : ["    inputs: " + JSON.stringify(values)];
-  return ["# " + place, ...subject, "tests:", "  - name: " + JSON.stringify(item.name + " " + outcome), ...inputs, "    expect:", "      " + expectation(message), ""].join("\n");
+  return [
+    "# " + place,
+    ...subject,
+    "tests:",
+    "  - name: " + JSON.stringify(item.name + " " + outcome),
+    ...inputs,
+    "    expect:",
+    "      " + expectation(message),
+    "",
+  ].join("\n");
 }
 
 // The buttons that copy a call. What was copied is shown, so that it can be marked where nothing may be copied.

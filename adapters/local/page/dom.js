@@ -53,6 +53,9 @@ const button = (text, act, attributes = {}) => {
   return made;
 };
 
+// A text as it is. What is longer than its box can be scrolled with the keyboard.
+const verbatim = (...text) => make("pre", { tabindex: "0" }, ...text);
+
 // A text whose parts in back-ticks are code.
 const coded = (text) =>
   text
@@ -81,6 +84,11 @@ const milliseconds = (ms) => ms.toFixed(ms < 10 ? 2 : ms < 100 ? 1 : 0) + " ms";
 // A name for an element that others refer to.
 let lastName = 0;
 const fresh = (word) => word + "-" + ++lastName;
+
+const CONTROLS = "input, select, textarea";
+
+// The first control of an element that can be seen.
+const firstControl = (node) => [...node.querySelectorAll(CONTROLS)].find((control) => control.checkVisibility());
 
 // Says something to people who hear the page. The same text twice is said twice.
 function announce(text) {

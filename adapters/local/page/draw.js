@@ -8,7 +8,11 @@ const LETTER = 6.8;
 // Gives a part the color of a number. No two numbers have the same.
 function paint(made, index, how = "fill") {
   if (index < COLORS) made.classList.add(how + "-" + index);
-  else made.style.setProperty(how, "hsl(" + ((index * 137.508) % 360).toFixed(1) + " " + (45 + (index % 3) * 15) + "% " + (42 + (index % 4) * 6) + "%)");
+  else
+    made.style.setProperty(
+      how,
+      "hsl(" + ((index * 137.508) % 360).toFixed(1) + " " + (45 + (index % 3) * 15) + "% " + (42 + (index % 4) * 6) + "%)",
+    );
   return made;
 }
 

@@ -11,7 +11,8 @@ function editor(given, name, required, root, depth = 0) {
   const isPlain = types.length > 0 && types.every((type) => ["string", "integer", "number", "boolean"].includes(type));
   if (schema.const !== undefined || Array.isArray(schema.enum)) return choice(schema.enum ?? [schema.const], schema, name, required);
   const alternatives = alternativesOf(schema, root);
-  if (alternatives?.length === 1) return editor({ ...schema, oneOf: undefined, anyOf: undefined, ...alternatives[0] }, name, required, root, depth);
+  if (alternatives?.length === 1)
+    return editor({ ...schema, oneOf: undefined, anyOf: undefined, ...alternatives[0] }, name, required, root, depth);
   if (isAnything(alternatives)) return json(schema, name, required);
   if (alternatives?.length > 0 && depth < DEEPEST) return union(alternatives, schema, name, required, root, depth);
   if (types.length === 1 && types[0] === "boolean") return choice([true, false], schema, name, required);
@@ -31,7 +32,7 @@ function editor(given, name, required, root, depth = 0) {
 // Whether nothing is said of a value but that it is one.
 const isAnything = (alternatives) =>
   alternatives?.some(({ type }) => type === "object" || type === "array") === true &&
-  alternatives.every((one) => Object.keys(one).every((key) => key === "type"));
+  alternatives.every((one) => Object.entries(one).every(([key, value]) => key === "type" || (key === "items" && asText(value) === "{}")));
 
 // What a value is filled in with where it is required.
 const givenBy = (schema) => schema.examples?.[0] ?? schema.default;
@@ -141,9 +142,7 @@ function elements(schema, given, name, required, root, depth) {
 
 const changed = (node) => node.dispatchEvent(new Event("input", { bubbles: true }));
 
-const CONTROLS = "input, select, textarea";
-
-const focusIn = (node) => (node.matches(CONTROLS) ? node : node.querySelector(CONTROLS))?.focus();
+const focusIn = (node) => (node.matches(CONTROLS) ? node : firstControl(node))?.focus();
 
 // An object whose properties are known.
 function group(schema, name, required, root, depth) {

@@ -9,7 +9,12 @@ function failureOf({ result, error }) {
     code: asText(code ?? error?.code ?? "ERROR"),
     message: asText(fault?.message ?? error?.message ?? "The server gave no reason."),
     // That of refused inputs tells a model how to talk.
-    remedy: code === "VALIDATION_ERROR" ? "Correct these fields, and call the tool again." : typeof suggestion === "string" ? suggestion : undefined,
+    remedy:
+      code === "VALIDATION_ERROR"
+        ? "Correct these fields, and call the tool again."
+        : typeof suggestion === "string"
+          ? suggestion
+          : undefined,
     issues: Array.isArray(issues) ? issues.filter(isObject) : [],
     stage,
     retryable: retryable === true,
@@ -29,7 +34,11 @@ function failureNode({ code, message, remedy, issues, stage, retryable }, status
     make("p", { class: "code-of" }, make("code", { class: "failure" }, code)),
     make("p", { class: "said" }, ...coded(said)),
     issues.length > 0
-      ? make("ul", {}, ...issues.map(({ field: name, message: text }) => make("li", {}, make("code", {}, asText(name ?? "")), " ", asText(text ?? ""))))
+      ? make(
+          "ul",
+          {},
+          ...issues.map(({ field: name, message: text }) => make("li", {}, make("code", {}, asText(name ?? "")), " ", asText(text ?? ""))),
+        )
       : null,
     remedy ? make("p", { class: "remedy" }, make("strong", {}, "What to do: "), ...coded(remedy)) : null,
     facts.length > 0 ? make("p", { class: "quiet" }, facts.join(" · ")) : null,

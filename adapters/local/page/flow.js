@@ -117,7 +117,15 @@ function drawn(direction, nodes, edges, title) {
     shapes.push(shape("rect", box, hint(text)), label(x, y + 4, short(text, BOX.most)));
   }
   const size = { viewBox: `0 0 ${total.width} ${total.height}`, width: total.width, height: total.height };
-  return make("figure", { class: "chart" }, shape("svg", { ...size, role: "img", "aria-label": title ?? "Flow chart: " + short([...nodes.values()].map(({ text }) => text).join(", "), 80) }, ...shapes));
+  return make(
+    "figure",
+    { class: "chart" },
+    shape(
+      "svg",
+      { ...size, role: "img", "aria-label": title ?? "Flow chart: " + short([...nodes.values()].map(({ text }) => text).join(", "), 80) },
+      ...shapes,
+    ),
+  );
 }
 
 // The edges without those that close a circle.

@@ -25,7 +25,8 @@ function field(given, name, required, root, depth, hidden) {
   if (isSingle && hidden !== undefined) inner.node.setAttribute("aria-label", hidden);
   if (typeof schema.description === "string" && hidden === undefined) node.append(small("about", schema.description));
   const demanded = constraints(schema, inner.node.matches("textarea"));
-  if (demanded) node.append(small("constraints", demanded));
+  // Inputs within it, or a list of them, say that by themselves.
+  if (demanded && (isSingle || !["object", "array"].includes(demanded))) node.append(small("constraints", demanded));
   node.append(wrong);
   if (isSingle && required) inner.node.setAttribute("required", "");
   if (described.length > 0) inner.node.setAttribute("aria-describedby", described.join(" "));
@@ -170,7 +171,8 @@ function argumentsEditor(schema) {
   const toggle = button("Edit as JSON", turn, { class: "as-json" });
   // What has no form begins as JSON.
   const hasFields = inner.nodes.length > 0;
-  const hasNoForm = !hasFields && (whole.additionalProperties !== false || alternativesOf(whole, root) !== undefined);
+  const isOpen = Boolean(whole.additionalProperties) || whole.properties === undefined;
+  const hasNoForm = !hasFields && whole.additionalProperties !== false && (isOpen || alternativesOf(whole, root) !== undefined);
   if (hasNoForm) turn();
   if (isObject(givenBy(whole))) write(givenBy(whole));
   const fill = () => {

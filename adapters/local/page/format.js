@@ -60,7 +60,9 @@ function axisFigures(ticks) {
   const [, word = "", own] = UNITS.find(([from]) => greatest >= from) ?? [];
   const unit = word === "" ? 1 : (own ?? UNITS.find(([, name]) => name === word)[0]);
   const isBeyond = greatest >= 1e16 || (greatest > 0 && greatest < 1e-4);
-  const decimals = isBeyond ? 0 : ticks.reduce((most, tick) => Math.max(most, Math.min(6, decimalsOf(Number((tick / unit).toPrecision(8))))), 0);
+  const decimals = isBeyond
+    ? 0
+    : ticks.reduce((most, tick) => Math.max(most, Math.min(6, decimalsOf(Number((tick / unit).toPrecision(8))))), 0);
   const shape = new Intl.NumberFormat("en-US", isBeyond ? { notation: "scientific" } : { maximumFractionDigits: decimals });
   return (tick) => (tick === 0 ? "0" : isBeyond ? shape.format(tick) : shape.format(tick / unit) + word);
 }

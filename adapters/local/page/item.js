@@ -154,7 +154,7 @@ function view(item, about, open) {
       again: () => show(item.kind, item.name, values),
       copies,
     });
-    return card ? (card.querySelector(CONTROLS) ?? card) : nodes[0];
+    return card ? (firstControl(card) ?? card) : nodes[0];
   }
 
   async function run(round = {}, given = undefined, isForced = false) {
@@ -220,7 +220,8 @@ const lockOf = (about) =>
         "p",
         { class: "quiet locked" },
         "This tool needs " +
-          ({ key: "a key", token: "a token, in `Authorization: Bearer …`" }[about.needs] ?? "credentials, in the header that its plugin reads") +
+          ({ key: "a key", token: "a token, in `Authorization: Bearer …`" }[about.needs] ??
+            "credentials, in the header that its plugin reads") +
           ". Fill them in under “Credentials and revision”.",
       )
     : undefined;
@@ -253,7 +254,13 @@ function questions({ inputRequests = {}, requestState }, answer) {
       ? inner.nodes
       : [make("p", { class: "quiet" }, "The answer to `" + request.method + "`, as JSON:"), inner.node];
     const words = request.params?.message ?? (isQuestion ? "" : JSON.stringify(request.params ?? {}, null, 2));
-    return { key, isQuestion, read: inner.read, check: inner.check ?? (() => []), node: make("div", {}, make("pre", { class: "question", tabindex: "0" }, asText(words)), ...nodes) };
+    return {
+      key,
+      isQuestion,
+      read: inner.read,
+      check: inner.check ?? (() => []),
+      node: make("div", {}, make("pre", { class: "question", tabindex: "0" }, asText(words)), ...nodes),
+    };
   });
   const wrong = make("p", { class: "failure", role: "alert" });
   const reply = (action) => () => {

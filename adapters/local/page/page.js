@@ -74,9 +74,21 @@ function home() {
   const count = (kind) => [...items.values()].filter((item) => item.kind === kind).length;
   const first = [...items.values()][0];
   const steps = [
-    first && ["Call a tool", "Choose one on the left, or open the first. `/` searches, and Ctrl+Enter runs the open form.", () => openEntry(first)],
-    clients.length > 0 && ["Connect your client", "Claude, Cursor, VS Code and others: the lines for each, ready to copy.", () => openPanel(CONNECT)],
-    isOwn && ["Run the tests", "The tests of the app, as `millrace test` runs them. An answer can be copied as a test.", () => openPanel(TESTING)],
+    first && [
+      "Call a tool",
+      "Choose one on the left, or open the first. `/` searches, and Ctrl+Enter runs the open form.",
+      () => openEntry(first),
+    ],
+    clients.length > 0 && [
+      "Connect your client",
+      "Claude, Cursor, VS Code and others: the lines for each, ready to copy.",
+      () => openPanel(CONNECT),
+    ],
+    isOwn && [
+      "Run the tests",
+      "The tests of the app, as `millrace test` runs them. An answer can be copied as a test.",
+      () => openPanel(TESTING),
+    ],
   ];
   const counts = [
     [count("tool"), "tool", "tools"],
@@ -94,7 +106,7 @@ function openEntry(item) {
 function openPanel(address) {
   if (location.hash !== "#" + address) history.pushState(null, "", "#" + address);
   opened(address);
-  (detail.querySelector(CONTROLS) ?? detail.querySelector("[tabindex='-1']") ?? byId("main")).focus();
+  (firstControl(detail) ?? detail.querySelector("[tabindex='-1']") ?? byId("main")).focus();
 }
 
 whenRemembered = () => {
@@ -213,6 +225,8 @@ const goHome = () => {
 };
 byId("overview").addEventListener("click", () => {
   goHome();
+  // On a narrow screen, the list would be in sight.
+  document.body.dataset.view = "item";
   byId("main").focus();
 });
 

@@ -91,7 +91,11 @@ function head(column, state, refresh) {
     else state.sorted = undefined;
     refresh();
   };
-  const node = make("th", { scope: "col", class: column.kind }, button(column.name, sort, { class: "sort", title: "Sort by " + column.name }));
+  const node = make(
+    "th",
+    { scope: "col", class: column.kind },
+    button(column.name, sort, { class: "sort", title: "Sort by " + column.name }),
+  );
   const look = () => {
     if (state.sorted === column.name) node.setAttribute("aria-sort", state.descends ? "descending" : "ascending");
     else node.removeAttribute("aria-sort");

@@ -5,9 +5,7 @@ const TESTS = "/page-tests.json";
 const STATUS = { passed: "passed", failed: "failed", skipped: "skipped", running: "runs …" };
 
 async function askTests(run) {
-  const options = run
-    ? { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(run) }
-    : { method: "GET" };
+  const options = run ? { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(run) } : { method: "GET" };
   const response = await fetch(TESTS, { ...options, credentials: "omit", cache: "no-store" });
   const report = parsed(await response.text());
   if (report?.error !== undefined) throw new Error(asText(report.error));
@@ -35,7 +33,11 @@ function testsPanel() {
     "section",
     { class: "item tests-panel", "aria-label": "Tests" },
     make("h2", {}, "Tests"),
-    make("p", { class: "quiet" }, ...coded("These are the files `NAME.test.yaml` of the app, run as `millrace test` runs them: each test has a database of its own.")),
+    make(
+      "p",
+      { class: "quiet" },
+      ...coded("These are the files `NAME.test.yaml` of the app, run as `millrace test` runs them: each test has a database of its own."),
+    ),
     make("div", { class: "buttons" }, all),
     told,
     list,
@@ -56,12 +58,7 @@ function testsPanel() {
   }
 
   const fileNode = (file, tests) =>
-    make(
-      "section",
-      { class: "test-file" },
-      make("h3", { class: "mono" }, file),
-      make("ul", {}, ...tests.map(testNode)),
-    );
+    make("section", { class: "test-file" }, make("h3", { class: "mono" }, file), make("ul", {}, ...tests.map(testNode)));
 
   const testNode = (test) => {
     const status = test.status ?? "";
@@ -110,7 +107,8 @@ function testsPanel() {
       const report = await askTests(only ? { filter: only.place } : {});
       for (const { place } of wanted) results.delete(place);
       for (const { place, status, problems, reason, ms } of report.tests) results.set(place, { status, problems, reason, ms });
-      if (!only) known = { tests: report.tests.map(({ name, file, place, calls }) => ({ name, file, place, calls })), untested: report.untested };
+      if (!only)
+        known = { tests: report.tests.map(({ name, file, place, calls }) => ({ name, file, place, calls })), untested: report.untested };
       told.textContent = summaryOf(report.tests);
     } catch (error) {
       for (const { place } of wanted) results.delete(place);
