@@ -17,7 +17,7 @@ function plainRequest({ kind, name, entry }, values) {
   return ["tools/call", { name, arguments: values }];
 }
 
-function asCurl(item, values) {
+function curlOf(item, values) {
   const [method, params] = plainRequest(item, values);
   const headers = ["'content-type: application/json'", "'accept: application/json, text/event-stream'", ...fieldsWithVariables()];
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
@@ -98,7 +98,7 @@ function copyButtons(item, values, message, path) {
       "div",
       { class: "buttons" },
       make("span", { class: "quiet" }, "Copy this call:"),
-      button("curl", copy(asCurl(item, values)), { "aria-label": "Copy as curl" }),
+      button("curl", copy(curlOf(item, values)), { "aria-label": "Copy as curl" }),
       command ? button("millrace call", copy(command), { "aria-label": "Copy as millrace call" }) : null,
       message ? button("test", copy(asTest(item, values, message, path)), { "aria-label": "Copy as a test" }) : null,
       told,
