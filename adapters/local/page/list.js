@@ -1,4 +1,4 @@
-// The list on the left: tools by their folder, prompts, resources. Entries out of sight are not drawn, which the browser sees to. The list is
+// The list on the left: tools by their folder, prompts, resources. Of many, those out of sight are not drawn, which the browser sees to. The list is
 // one stop of the Tab key; the arrows go through it.
 
 // What an entry says besides its name: what is unusual alone. Nearly every tool only reads.
@@ -17,6 +17,9 @@ function listEntry(item, key, about, act) {
 
 // The folder of a tool, below the folder of all tools; empty where it lies in that.
 const folderOf = (about) => about?.path?.split("/").slice(0, -1).join("/") ?? "";
+
+// From how many entries on those out of sight are not drawn.
+const MANY_ENTRIES = 100;
 
 // The section of one kind: its heading, and its entries, by folder where there are several.
 function listSection(title, kind, items, aboutOf, entryOf) {
@@ -41,6 +44,7 @@ function listSection(title, kind, items, aboutOf, entryOf) {
 // Shows the entries that have all words, and says how many. `all`: the element that has the sections.
 function filterList(all, text) {
   performance.mark("millrace-list-begin");
+  all.toggleAttribute("data-long", all.querySelectorAll("button").length > MANY_ENTRIES);
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   let found = 0;
   for (const section of all.querySelectorAll("section")) {
