@@ -400,7 +400,7 @@ export function moreScenarios({ url, argument, page: browser, does }) {
     },
 
     // Charts: numbers that people read, labels that do not touch, colors that differ, names, and what a part says under the pointer.
-    async charts() {
+    async readable() {
       await start();
       await open("charts");
       await submit();

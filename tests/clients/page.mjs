@@ -425,6 +425,7 @@ const scenarios = {
     await open("sales-report");
     await submit();
     await click("#call-list .call > summary");
+    await page.evaluate("document.getElementById('main').scrollTop = 1e6");
     await settled();
     writeFileSync(join(argument, "page.png"), await page.picture());
     // One pixel for a pixel, which is a quarter of the bytes.
@@ -505,7 +506,9 @@ const scenarios = {
 };
 
 const does = { open, submit, answered, text, count, isVisible, click, fill, focused, has, settled, outside };
-Object.assign(scenarios, moreScenarios({ url, argument, page: () => page, does }));
+const more = moreScenarios({ url, argument, page: () => page, does });
+for (const name of Object.keys(more)) assert.ok(!Object.hasOwn(scenarios, name), "two scenarios are called " + name);
+Object.assign(scenarios, more);
 
 let page;
 let code = 1;

@@ -174,7 +174,7 @@ fn a_thousand_rows_of_thirty_columns_react_at_once() {
 
 #[test]
 fn charts_are_read_without_a_magnifier() {
-    in_workshop("charts");
+    in_workshop("readable");
 }
 
 #[test]
