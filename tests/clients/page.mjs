@@ -419,7 +419,7 @@ const scenarios = {
 
   // The pictures of docs/page.md, from the sample shop.
   async shop() {
-    await page.screen(1100, 1270);
+    await page.screen(1100, 1210);
     await page.prefers("light");
     await page.open(url);
     await open("sales-report");

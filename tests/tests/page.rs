@@ -247,6 +247,8 @@ fn pages_of_others_run_no_tests() {
     assert!(refused.starts_with("HTTP/1.1 403 ") && !refused.contains("six months"), "{refused}");
     let form = answer(&own, "text/plain");
     assert!(form.starts_with("HTTP/1.1 400 ") && form.contains("must be `application/json`"), "{form}");
+    let picture = answer(&own, "application/json\r\nsec-fetch-site: cross-site");
+    assert!(picture.starts_with("HTTP/1.1 403 ") && !picture.contains("six months"), "{picture}");
     let run = answer(&own, "application/json");
     assert!(run.starts_with("HTTP/1.1 200 ") && run.contains(r#""passed":1"#), "{run}");
 }

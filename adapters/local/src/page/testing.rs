@@ -42,6 +42,10 @@ enum Wanted {
 /// The answer to a request of [`TESTS_PATH`]: the report of `millrace test`, or `{ "error" }`.
 /// `None` for a method that has no meaning here.
 pub(crate) async fn answer(folder: &Path, request: &Request) -> Option<Response> {
+    // A page of others can make a browser ask, as for a picture, though it cannot read the answer.
+    if matches!(request.headers.first("sec-fetch-site"), Some("cross-site" | "same-site")) {
+        return Some(response(403, &json!({ "error": "the tests are for the page of this server" })));
+    }
     let wanted = match request.method.as_str() {
         "GET" => Wanted::List,
         "POST" => match filter(request) {
