@@ -128,7 +128,7 @@ export class Browser {
   }
 
   async press(key, modifiers = 0) {
-    const codes = { Enter: 13, Escape: 27, ArrowUp: 38, ArrowDown: 40, "/": 191 };
+    const codes = { Enter: 13, Tab: 9, Escape: 27, ArrowUp: 38, ArrowDown: 40, "/": 191 };
     const text = key === "Enter" && modifiers === 0 ? "\r" : key.length === 1 && modifiers === 0 ? key : undefined;
     const event = { key, modifiers, windowsVirtualKeyCode: codes[key] ?? key.toUpperCase().charCodeAt(0), ...(text && { text }) };
     await this.send("Input.dispatchKeyEvent", { type: text ? "keyDown" : "rawKeyDown", ...event });
@@ -139,8 +139,11 @@ export class Browser {
     await this.send("Input.insertText", { text });
   }
 
-  async picture() {
-    const { data } = await this.send("Page.captureScreenshot", { format: "png" });
+  // What is seen, as a PNG; `scale` makes it smaller.
+  async picture(scale) {
+    const size = scale && (await this.evaluate("[innerWidth, innerHeight]"));
+    const clip = scale && { x: 0, y: 0, width: size[0], height: size[1], scale };
+    const { data } = await this.send("Page.captureScreenshot", { format: "png", ...(clip && { clip }) });
     return Buffer.from(data, "base64");
   }
 

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Browser } from "./browser.mjs";
+import { moreScenarios } from "./page-more.mjs";
 
 const [browserPath, url, scenario, argument] = process.argv.slice(2);
 const KEY = "the-key-of-the-test";
@@ -176,7 +177,7 @@ const scenarios = {
     await open("log-it");
     assert.equal((await submit()).failed, false);
     await open("shaped");
-    assert.equal(await isVisible("#detail [name=arguments]"), true, "a choice between objects is typed as JSON");
+    assert.equal(await count("#detail .alternative option"), 2, "a choice between objects is one in the form");
   },
 
   // The list, the search, the keyboard; a form of nested values; the answer for people and for the model; the stages.
@@ -238,10 +239,11 @@ const scenarios = {
     assert.deepEqual(sent, expected);
 
     // For people: the table, the chart, the flow, Markdown, code, the picture. For the model: what is not for people only.
-    assert.deepEqual(
-      await page.evaluate("[...document.querySelectorAll('#detail .rendered .blocks > div:first-child th')].map((one) => one.textContent)"),
-      ["month", "sales", "note"],
-    );
+    assert.deepEqual(await page.evaluate("[...document.querySelectorAll('#detail .rendered .rows th')].map((one) => one.textContent)"), [
+      "month",
+      "sales",
+      "note",
+    ]);
     assert.equal(await count("#detail .rendered figure.chart"), 7, "bars, lines, two pies, a gauge, points, and the flow");
     has(
       answer,
@@ -417,12 +419,13 @@ const scenarios = {
 
   // The pictures of docs/page.md, from the sample shop.
   async shop() {
-    await page.screen(1100, 1270);
+    await page.screen(1100, 1210);
     await page.prefers("light");
     await page.open(url);
     await open("sales-report");
     await submit();
     await click("#call-list .call > summary");
+    await page.evaluate("document.getElementById('main').scrollTop = 1e6");
     await settled();
     writeFileSync(join(argument, "page.png"), await page.picture());
     // One pixel for a pixel, which is a quarter of the bytes.
@@ -501,6 +504,11 @@ const scenarios = {
     assert.ok(state.includes('"cursor"') && !state.includes(argument) && !state.includes('"run"'), state);
   },
 };
+
+const does = { open, submit, answered, text, count, isVisible, click, fill, focused, has, settled, outside };
+const more = moreScenarios({ url, argument, page: () => page, does });
+for (const name of Object.keys(more)) assert.ok(!Object.hasOwn(scenarios, name), "two scenarios are called " + name);
+Object.assign(scenarios, more);
 
 let page;
 let code = 1;

@@ -298,6 +298,23 @@ fn a_database_that_is_not_made_anew_is_not_reached() {
 }
 
 #[test]
+fn tests_are_listed_and_one_is_run_by_its_place() {
+    let tests = "tests:\n  - { name: one, inputs: { id: 1 }, expect: { content: { contains: first } } }\n  - { name: two, inputs: { id: 2 }, expect: { content: { contains: second } } }\n";
+    let folder = notes(&[("app/tools/get/get.test.yaml", tests)]);
+    let places = ["app/tools/get/get.test.yaml:2:13", "app/tools/get/get.test.yaml:3:13"];
+    assert_eq!(tell(folder.path(), &["--list"]), (Some(0), format!("{}: one\n{}: two", places[0], places[1])));
+    let listed = run(folder.path(), &["--list", "--reporter", "json"], &[]);
+    let listed: Json = serde_json::from_slice(&listed.stdout).unwrap();
+    assert_eq!((&listed["tests"][1]["place"], &listed["tests"][1]["calls"]), (&json!(places[1]), &json!("get")));
+    assert_eq!(listed["untested"], json!(["put", "world"]));
+    let ran = outcomes(folder.path(), &["--filter", places[1]], &[]);
+    assert_eq!(ran.iter().map(|(name, status, _)| (name.as_str(), status.as_str())).collect::<Vec<_>>(), [("two", "passed")]);
+    let (code, said) = tell(folder.path(), &["--list", "--reporter", "tap"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("`--list` prints for people"), "{said}");
+}
+
+#[test]
 fn wrong_usage_is_told() {
     let folder = notes(&[]);
     let (code, said) = tell(folder.path(), &[]);

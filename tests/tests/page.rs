@@ -1,10 +1,16 @@
 //! The page of `millrace dev` in a real browser: what a person sees and gets. The steps are in
-//! `tests/clients/page.mjs`, the app in `tests/page`.
+//! `tests/clients/page.mjs` and `page-more.mjs`, the apps in `tests/page` and `tests/page-more`.
 //!
 //! The browser is Debian's `chromium-headless-shell`, installed by `scripts/setup`;
 //! `MILLRACE_BROWSER` names another Chromium.
 
-use std::{env, fs, path::Path, process::Command};
+use std::{
+    env, fs,
+    io::{Read as _, Write as _},
+    net::TcpStream,
+    path::Path,
+    process::Command,
+};
 
 use millrace_core::Json;
 use millrace_tests::{
@@ -15,8 +21,12 @@ use millrace_tests::{
 use serde_json::Map;
 
 fn app() -> tempfile::TempDir {
+    app_of("page")
+}
+
+fn app_of(name: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    copy(&root().join("tests/page"), folder.path());
+    copy(&root().join("tests").join(name), folder.path());
     folder
 }
 
@@ -36,11 +46,19 @@ fn node() -> Command {
 fn play(port: u16, scenario: &str, argument: &Path) {
     let output = node().args([&format!("http://127.0.0.1:{port}/"), scenario]).arg(argument).output().unwrap();
     assert!(output.status.success(), "{scenario}:\n{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    print!("{}", String::from_utf8_lossy(&output.stdout));
 }
 
 fn in_dev(scenario: &str) {
     let folder = app();
     let host = Host::dev(folder.path(), &key());
+    play(host.port, scenario, folder.path());
+}
+
+/// A scenario of `tests/clients/page-more.mjs`, on its app.
+fn in_workshop(scenario: &str) {
+    let folder = app_of("page-more");
+    let host = Host::dev(folder.path(), &[]);
     play(host.port, scenario, folder.path());
 }
 
@@ -77,6 +95,170 @@ fn the_page_follows_the_app() {
 #[test]
 fn the_page_is_dark_for_who_wants_that() {
     in_dev("dark");
+}
+
+#[test]
+fn the_first_screen_counts_and_says_what_is_next() {
+    in_workshop("overview");
+}
+
+#[test]
+fn the_first_screen_has_the_failures_of_others() {
+    in_workshop("elsewhere");
+}
+
+#[test]
+fn the_list_is_by_folder_and_its_numbers_follow_the_search() {
+    in_workshop("list");
+}
+
+#[test]
+fn the_list_is_one_stop_of_the_keyboard_and_can_be_skipped() {
+    in_workshop("skip");
+}
+
+#[test]
+fn what_is_required_is_marked_and_what_is_wrong_stands_beside_it() {
+    in_workshop("required");
+}
+
+#[test]
+fn objects_and_lists_in_a_form_say_what_is_wrong_within() {
+    in_workshop("nested");
+}
+
+#[test]
+fn a_choice_between_objects_is_a_form() {
+    in_workshop("union");
+}
+
+#[test]
+fn a_choice_for_a_value_is_a_form_and_anything_else_is_json() {
+    in_workshop("alternatives");
+}
+
+#[test]
+fn examples_are_filled_in_on_demand() {
+    in_workshop("examples");
+}
+
+#[test]
+fn the_servers_suggestions_are_offered() {
+    in_workshop("completion");
+}
+
+#[test]
+fn a_failure_is_in_words_for_people() {
+    in_workshop("failure");
+}
+
+#[test]
+fn the_focus_goes_where_something_new_is() {
+    in_workshop("focus");
+}
+
+#[test]
+fn a_table_is_sorted_and_filtered_and_its_numbers_are_alike() {
+    in_workshop("table");
+}
+
+#[test]
+fn a_table_is_copied_and_saved() {
+    in_workshop("csv");
+}
+
+#[test]
+fn a_thousand_rows_of_thirty_columns_react_at_once() {
+    in_workshop("long");
+}
+
+#[test]
+fn charts_are_read_without_a_magnifier() {
+    in_workshop("readable");
+}
+
+#[test]
+fn everybody_can_use_every_state() {
+    in_workshop("accessible");
+}
+
+#[test]
+fn everybody_can_use_every_state_on_a_telephone() {
+    in_workshop("accessiblePhone");
+}
+
+#[test]
+fn the_tests_of_the_app_are_listed_and_run() {
+    in_workshop("tests");
+}
+
+#[test]
+fn five_hundred_tools_are_searched_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("millrace.yaml"), "name: many\n").unwrap();
+    for number in 0..500 {
+        let tool = folder.path().join(format!("app/tools/tool-{number}"));
+        fs::create_dir_all(&tool).unwrap();
+        fs::write(tool.join("config.yaml"), format!("description: Does the thing number {number}.\nhandler: ../../h.ts\n")).unwrap();
+    }
+    fs::write(folder.path().join("app/h.ts"), "export default () => 1;\n").unwrap();
+    let host = Host::dev(folder.path(), &[]);
+    play(host.port, "many", folder.path());
+}
+
+#[test]
+fn a_call_is_repeated_here_and_elsewhere() {
+    let folder = app_of("page-more");
+    // What is copied names the command as people call it.
+    let bin = folder.path().join("bin");
+    fs::create_dir_all(&bin).unwrap();
+    std::os::unix::fs::symlink(fs::canonicalize(binary()).unwrap(), bin.join("millrace")).unwrap();
+    let host = Host::dev(folder.path(), &[]);
+    play(host.port, "again", folder.path());
+}
+
+#[test]
+fn a_server_with_the_page_runs_no_tests() {
+    let folder = app_of("page-more");
+    let built = Command::new(binary()).args(["build", "--target", "local"]).current_dir(folder.path()).output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let key = [("MILLRACE_STATE_KEY".to_owned(), "k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=".to_owned())];
+    let host = Host::serve(&folder.path().join("dist/workshop.bundle"), &["--page"], &key);
+    play(host.port, "servedTests", folder.path());
+}
+
+#[test]
+fn pages_of_others_run_no_tests() {
+    let folder = app_of("page-more");
+    let host = Host::dev(folder.path(), &[]);
+    let answer = |origin: &str, kind: &str| {
+        let body = r#"{"filter":"six months"}"#;
+        let address = format!("127.0.0.1:{}", host.port);
+        let mut stream = TcpStream::connect(&address).unwrap();
+        let length = body.len();
+        let head = format!("POST /page-tests.json HTTP/1.1\r\nhost: {address}\r\norigin: {origin}\r\ncontent-type: {kind}");
+        write!(stream, "{head}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let own = format!("http://127.0.0.1:{}", host.port);
+    let refused = answer("https://example.com", "application/json");
+    assert!(refused.starts_with("HTTP/1.1 403 ") && !refused.contains("six months"), "{refused}");
+    let form = answer(&own, "text/plain");
+    assert!(form.starts_with("HTTP/1.1 400 ") && form.contains("must be `application/json`"), "{form}");
+    let picture = answer(&own, "application/json\r\nsec-fetch-site: cross-site");
+    assert!(picture.starts_with("HTTP/1.1 403 ") && !picture.contains("six months"), "{picture}");
+    let run = answer(&own, "application/json");
+    assert!(run.starts_with("HTTP/1.1 200 ") && run.contains(r#""passed":1"#), "{run}");
+}
+
+/// Small pictures, compared by blocks and with a tolerance: fonts differ a little between machines.
+#[test]
+fn the_page_looks_as_it_did() {
+    let folder = app_of("page-more");
+    let host = Host::dev(folder.path(), &[]);
+    play(host.port, "pictures", &root().join("tests/page-pictures"));
 }
 
 #[test]

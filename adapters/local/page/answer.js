@@ -1,8 +1,5 @@
 // Answers: as people see them, as the model sees them, and as they came.
 
-const MOST_ROWS = 200;
-const MOST_COLUMNS = 40;
-
 // For whom a block is. Without annotations, for both.
 const isFor = (role, block) => !Array.isArray(block?.annotations?.audience) || block.annotations.audience.includes(role);
 
@@ -34,7 +31,7 @@ function attempt(draw) {
 // One block for people. `open` opens a tool with arguments.
 function shown(block, open) {
   const draw = () => (isText(block) ? shownText(block.text, open) : shownOther(block, open));
-  const inner = attempt(draw) ?? { node: make("pre", {}, JSON.stringify(block, null, 2)) };
+  const inner = attempt(draw) ?? { node: verbatim(JSON.stringify(block, null, 2)) };
   const audience = block?.annotations?.audience;
   const only =
     Array.isArray(audience) && audience.length === 1
@@ -50,7 +47,7 @@ function shownText(text, open) {
     const attributes = Object.fromEntries([...ui[1].matchAll(/ ([a-z]+)="([^"]*)"/g)].map(([, name, value]) => [name, unescaped(value)]));
     const title = attributes.title ? make("h3", {}, attributes.title) : null;
     const width = ["half", "third"].includes(attributes.width) ? attributes.width : "full";
-    return { node: make("section", { class: "ui" }, title, picture(attributes.type, ui[2])), width };
+    return { node: make("section", { class: "ui" }, title, picture(attributes.type, ui[2], attributes.title)), width };
   }
   const stale = text.match(STALE);
   if (stale) return { node: make("section", {}, make("h3", {}, "Made stale"), make("p", { class: "mono" }, unescaped(stale[2]))) };
@@ -66,7 +63,7 @@ function shownText(text, open) {
   }
   const value = parsed(text);
   if (value !== undefined && typeof value === "object") return { node: data(value) };
-  return { node: make("pre", {}, text) };
+  return { node: verbatim(text) };
 }
 
 function suggestion(line, open) {
@@ -76,7 +73,7 @@ function suggestion(line, open) {
 }
 
 // What a UI block shows. What cannot be drawn is its source.
-function picture(type, content) {
+function picture(type, content, title) {
   const fenced = content.match(FENCED);
   const source = fenced ? fenced[3] : content;
   const withSource = (drawing, language) =>
@@ -85,12 +82,12 @@ function picture(type, content) {
       : make("div", {}, make("p", { class: "quiet" }, "This page draws simple charts only; this is the source."), code(language, source));
   if (type === "echarts")
     return withSource(
-      attempt(() => chart(parsed(source))),
+      attempt(() => chart(parsed(source), title)),
       "echarts",
     );
   if (type === "mermaid")
     return withSource(
-      attempt(() => flow(source)),
+      attempt(() => flow(source, title)),
       "mermaid",
     );
   if (type === "json") return data(parsed(source) ?? source);
@@ -111,7 +108,7 @@ function shownOther(block, open) {
       node: make("p", {}, opened ?? make("code", {}, asText(block.uri ?? "")), " " + asText(block.description ?? block.name ?? "")),
     };
   }
-  return { node: make("pre", {}, JSON.stringify(block, null, 2)) };
+  return { node: verbatim(JSON.stringify(block, null, 2)) };
 }
 
 // The contents of a resource.
@@ -124,7 +121,7 @@ function contents(resource) {
   const text = asText(resource.text ?? "");
   if (resource.mimeType === "text/markdown") return markdown(text);
   const value = parsed(text);
-  return value !== undefined && typeof value === "object" ? data(value) : make("pre", {}, text);
+  return value !== undefined && typeof value === "object" ? data(value) : verbatim(text);
 }
 
 const isRows = (value) => Array.isArray(value) && value.length > 0 && value.every(isObject);
@@ -140,43 +137,13 @@ function data(value) {
       return make(
         "div",
         {},
-        Object.keys(others).length > 0 ? make("pre", {}, JSON.stringify(others, null, 2)) : null,
+        Object.keys(others).length > 0 ? verbatim(JSON.stringify(others, null, 2)) : null,
         make("h3", {}, name),
         rowsTable(rows),
       );
     }
   }
-  return make("pre", {}, typeof value === "string" ? value : JSON.stringify(value, null, 2));
-}
-
-function rowsTable(rows) {
-  const all = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const columns = all.slice(0, MOST_COLUMNS);
-  const cell = (value) =>
-    make(
-      "td",
-      { class: typeof value === "number" ? "number" : undefined },
-      value === undefined ? "" : value === null ? make("span", { class: "quiet" }, "null") : asText(value),
-    );
-  const line = (row) => make("tr", {}, ...columns.map((name) => cell(Object.hasOwn(row, name) ? row[name] : undefined)));
-  const body = make("tbody", {}, ...rows.slice(0, MOST_ROWS).map(line));
-  const table = make("table", {}, make("thead", {}, make("tr", {}, ...columns.map((name) => make("th", { scope: "col" }, name)))), body);
-  const made = make(
-    "div",
-    {},
-    make("div", { class: "scroll" }, table),
-    make("p", { class: "quiet" }, rows.length === 1 ? "1 row" : thousands(rows.length) + " rows"),
-  );
-  if (all.length > columns.length)
-    made.append(make("p", { class: "quiet" }, all.length - columns.length + " more columns are in the message."));
-  if (rows.length > MOST_ROWS) {
-    const more = button("Show all rows", () => {
-      body.append(...rows.slice(MOST_ROWS).map(line));
-      more.remove();
-    });
-    made.append(more);
-  }
-  return made;
+  return verbatim(typeof value === "string" ? value : JSON.stringify(value, null, 2));
 }
 
 // The blocks that a model reads, and what they cost.
@@ -190,7 +157,7 @@ function forModel(blocks) {
   const nodes = read.map((block, index) =>
     make(
       "pre",
-      { class: "model" },
+      { class: "model", tabindex: "0" },
       texts[index] ?? "[" + asText(block?.type ?? "block") + " " + asText(block?.mimeType ?? block?.uri ?? "") + "]",
     ),
   );
@@ -205,72 +172,101 @@ const blocksOf = ({ result }) => {
   return [];
 };
 
-// All of an answer.
-function answerNodes({ status, message, sent, ms, details }, open) {
+// What is drawn for people stands before what they share with the model.
+function forPeopleFirst(blocks) {
+  const isDrawn = (block) => isText(block) && UI_BLOCK.test(block.text);
+  return [...blocks.filter(isDrawn), ...blocks.filter((block) => !isDrawn(block))];
+}
+
+// The answer as people see it.
+function shownAnswer({ status, message }, fault, open) {
   const { result } = message;
-  const failed = !result || result.isError === true;
+  if (fault) return [failureNode(fault, status)];
+  if (!result) return [make("pre", { class: "failure", tabindex: "0" }, JSON.stringify(message, null, 2))];
+  if (Array.isArray(result.messages)) {
+    const spoken = ({ role, content }) =>
+      make("div", { class: "full" }, make("p", { class: "audience" }, asText(role) + ":"), shown(content, open));
+    return result.messages.map(spoken);
+  }
   const blocks = blocksOf(message);
-  const roles = (result?.messages ?? []).map(({ role }) => role);
-  const model = forModel(blocks);
-  const shownBlocks = result
-    ? blocks.map((block, index) =>
-        roles[index] === undefined
-          ? shown(block, open)
-          : make("div", { class: "full" }, make("p", { class: "audience" }, asText(roles[index]) + ":"), shown(block, open)),
-      )
-    : [make("pre", { class: "failure" }, "HTTP " + status + "\n" + JSON.stringify(message.error ?? message, null, 2))];
-  const structured = result?.structuredContent;
+  const shownBlocks = forPeopleFirst(blocks).map((block) => shown(block, open));
+  const structured = result.structuredContent;
   // Where a tool gives one item or a list, they are the member `result` of an object.
-  const isOf = (block) => [structured, structured?.result].some((data) => JSON.stringify(parsed(block.text)) === JSON.stringify(data));
+  const isOf = (block) => [structured, structured?.result].some((value) => JSON.stringify(parsed(block.text)) === JSON.stringify(value));
   const isSame = structured !== undefined && blocks.some((block) => isText(block) && isOf(block));
   if (structured !== undefined && !isSame)
     shownBlocks.push(make("div", { class: "full" }, make("h3", {}, "Structured content"), data(structured)));
+  return shownBlocks;
+}
+
+// What the log of this machine says, and the caller is not told.
+const logOf = ({ log }) =>
+  log
+    ? make(
+        "div",
+        {},
+        make("p", { class: "quiet" }, "The log says, and the caller is not told:"),
+        make("pre", { class: "details", tabindex: "0" }, log),
+      )
+    : null;
+
+// All of an answer: `{ nodes, failed, tokens, fault }`. The first node takes the focus.
+function answerNodes(answer, open) {
+  const { status, message, sent, ms, details } = answer;
+  const { result } = message;
+  const failed = !result || result.isError === true;
+  const fault = failed ? failureOf(message) : undefined;
+  const model = forModel(blocksOf(message));
+  const title = (failed ? "Failed" : "Answer") + " · " + milliseconds(ms);
+  const rendered = make(
+    "section",
+    { class: failed ? "panel rendered failed" : "panel rendered", "aria-label": failed ? "Failure" : "Answer", tabindex: "-1" },
+    make("h3", {}, title),
+    logOf(details),
+    make("div", { class: "blocks" }, ...shownAnswer(answer, fault, open)),
+  );
+  const nodes = [rendered, modelNode(message, model), messagesNode(sent, status, message)];
+  return { nodes, failed, tokens: model.count, fault, isWide: rendered.querySelector("[data-wide]") !== null };
+}
+
+function modelNode({ result, error }, model) {
   const cost = [estimate(model.count) + " (bytes / 4, an estimate)"];
   if (model.others > 0) cost.push("without " + model.others + " that are not text");
   if (model.left > 0) cost.push(model.left + (model.left === 1 ? " block is" : " blocks are") + " for people only");
-  // Browsers have a clipboard on this machine and over HTTPS only.
-  const text = JSON.stringify(message, null, 2);
-  const copy = navigator.clipboard ? button("Copy", () => void navigator.clipboard.writeText(text)) : null;
-  const nodes = [
+  const structured = result?.structuredContent;
+  return make(
+    "section",
+    { class: "panel seen", "aria-label": "What the model sees" },
+    make("h3", {}, "What the model sees"),
+    make("p", { class: "quiet cost" }, cost.join("; ")),
+    ...(result ? model.nodes : [make("pre", { class: "model", tabindex: "0" }, asText(error?.message ?? "Nothing."))]),
+    structured === undefined
+      ? null
+      : make(
+          "details",
+          { class: "structured" },
+          make("summary", {}, "structuredContent, which some clients pass on instead: " + estimate(tokens(JSON.stringify(structured)))),
+          make("pre", { tabindex: "0" }, JSON.stringify(structured, null, 2)),
+        ),
+  );
+}
+
+function messagesNode(sent, status, message) {
+  const received = make("pre", { class: "received", tabindex: "0" }, JSON.stringify(message, null, 2));
+  const told = make("span", { class: "quiet", role: "status" });
+  return make(
+    "details",
+    { class: "panel wide raw" },
+    make("summary", {}, "Messages"),
+    make("h3", {}, "Request"),
+    make("pre", { class: "sent", tabindex: "0" }, JSON.stringify(sent, null, 2)),
+    make("h3", {}, "Response, HTTP " + status),
     make(
-      "section",
-      { class: failed ? "panel rendered failed" : "panel rendered", "aria-label": "Answer" },
-      make("h3", {}, (failed ? "Failed" : "Answer") + " · " + milliseconds(ms)),
-      details.log
-        ? make(
-            "div",
-            {},
-            make("p", { class: "quiet" }, "The log says, and the caller is not told:"),
-            make("pre", { class: "details" }, details.log),
-          )
-        : null,
-      make("div", { class: "blocks" }, ...shownBlocks),
+      "div",
+      { class: "buttons" },
+      button("Copy the response", () => void copied(received.textContent, received, told)),
+      told,
     ),
-    make(
-      "section",
-      { class: "panel seen", "aria-label": "What the model sees" },
-      make("h3", {}, "What the model sees"),
-      make("p", { class: "quiet cost" }, cost.join("; ")),
-      ...(result ? model.nodes : [make("pre", { class: "model" }, asText(message.error?.message ?? message))]),
-      structured === undefined
-        ? null
-        : make(
-            "details",
-            { class: "structured" },
-            make("summary", {}, "structuredContent, which some clients pass on instead: " + estimate(tokens(JSON.stringify(structured)))),
-            make("pre", {}, JSON.stringify(structured, null, 2)),
-          ),
-    ),
-    make(
-      "details",
-      { class: "panel wide raw" },
-      make("summary", {}, "Messages"),
-      make("h3", {}, "Request"),
-      make("pre", { class: "sent" }, JSON.stringify(sent, null, 2)),
-      make("h3", {}, "Response, HTTP " + status),
-      copy,
-      make("pre", { class: "received" }, text),
-    ),
-  ];
-  return { nodes, failed, tokens: model.count };
+    received,
+  );
 }

@@ -2,9 +2,24 @@
 
 const MOST_CALLS = 20;
 const callList = document.getElementById("call-list");
+// The same calls as values, the newest first: `{ name, outcome, ms, code, again, when }`.
+const pastCalls = [];
+let whenRemembered = () => {};
 
-// Adds a call. `again` opens it with the same values. One of another client has the time at which it ended, `by`, instead.
-function remember({ name, outcome, ms, tokens: count, details, again, by }) {
+// Adds a call. `again` opens it with the same values, `copies` makes what copies it. One of another client has the time at which it ended,
+// `by`, instead.
+function remember(call) {
+  const { name, outcome, ms, code, again, by } = call;
+  pastCalls.unshift({ name, outcome, ms, code, again, when: by ?? new Date() });
+  pastCalls.length = Math.min(pastCalls.length, MOST_CALLS);
+  // A call and its button lie beside each other.
+  callList.prepend(callNode(call), again ? button("Open with these values", again, { class: "again" }) : make("span"));
+  while (callList.children.length > 2 * MOST_CALLS) callList.lastElementChild.remove();
+  document.getElementById("calls").hidden = false;
+  whenRemembered();
+}
+
+function callNode({ name, outcome, ms, tokens: count, details, by, copies }) {
   const calls = (details.calls ?? []).filter(({ us }) => us > 0);
   const whole = Math.max(ms * 1000, 1);
   const stages = calls.flatMap((call) => call.steps.map((step) => ({ ...step, at: step.at + call.at })));
@@ -17,7 +32,12 @@ function remember({ name, outcome, ms, tokens: count, details, again, by }) {
       { class: "track", role: "img", "aria-label": steps.map(({ name: own, us }) => own + " " + milliseconds(us / 1000)).join(", ") },
       ...steps.map((step) => bar(step, scaleTo)),
     );
-  const made = make(
+  const said = by
+    ? "By another client, at " + by.toLocaleTimeString() + "."
+    : calls.length > 0
+      ? "In the server: " + milliseconds(last / 1000) + " of " + milliseconds(ms) + ". " + estimate(count) + "."
+      : "The stages are not known here: `millrace dev` on a loopback address shows them. " + estimate(count) + ".";
+  return make(
     "details",
     { class: "call fresh", "data-name": name },
     make(
@@ -37,22 +57,9 @@ function remember({ name, outcome, ms, tokens: count, details, again, by }) {
         make("span", {}, milliseconds(step.us / 1000)),
       ),
     ),
-    make(
-      "p",
-      { class: "quiet" },
-      ...coded(
-        by
-          ? "By another client, at " + by.toLocaleTimeString() + "."
-          : calls.length > 0
-            ? "In the server: " + milliseconds(last / 1000) + " of " + milliseconds(ms) + ". " + estimate(count) + "."
-            : "The stages are not known here: `millrace dev` on a loopback address shows them. " + estimate(count) + ".",
-      ),
-    ),
-    again ? button("Open with these values", again) : null,
+    make("p", { class: "quiet" }, ...coded(said)),
+    copies?.() ?? null,
   );
-  callList.prepend(made);
-  while (callList.children.length > MOST_CALLS) callList.lastElementChild.remove();
-  document.getElementById("calls").hidden = false;
 }
 
 function bar({ at, us, isEntry, name }, whole) {
@@ -73,7 +80,7 @@ function explained({ stages, settings }) {
         "td",
         {},
         ...coded(does),
-        statement ? make("pre", {}, statement) : null,
+        statement ? verbatim(statement) : null,
         details.length > 0 ? make("ul", {}, ...details.map((line) => make("li", {}, ...coded(line)))) : null,
       ),
     );
@@ -81,7 +88,11 @@ function explained({ stages, settings }) {
     "details",
     { class: "panel explained" },
     make("summary", {}, "What a call goes through"),
-    make("div", { class: "scroll" }, make("table", {}, make("tbody", {}, ...stages.map(stage)))),
+    make(
+      "div",
+      { class: "scroll", tabindex: "0", role: "region", "aria-label": "Stages" },
+      make("table", {}, make("tbody", {}, ...stages.map(stage))),
+    ),
   );
   if (settings.length > 0) {
     const head = make("thead", {}, make("tr", {}, ...["Setting", "Value", "From"].map((text) => make("th", { scope: "col" }, text))));
@@ -90,7 +101,11 @@ function explained({ stages, settings }) {
     );
     made.append(
       make("h3", {}, "Settings"),
-      make("div", { class: "scroll" }, make("table", { class: "settings" }, head, make("tbody", {}, ...rows))),
+      make(
+        "div",
+        { class: "scroll", tabindex: "0", role: "region", "aria-label": "Settings" },
+        make("table", { class: "settings" }, head, make("tbody", {}, ...rows)),
+      ),
     );
   }
   return made;

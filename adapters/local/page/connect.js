@@ -2,21 +2,20 @@
 
 const here = location.origin + document.body.dataset.path;
 
-// Copies a text, or marks it where a page may not: only pages of this machine and those of HTTPS have a clipboard.
-async function copied(text, from, told) {
-  try {
-    await navigator.clipboard.writeText(text);
-    told.textContent = "Copied.";
-  } catch {
-    getSelection().selectAllChildren(from);
-    told.textContent = "Marked: copy it with the keyboard.";
-  }
-}
-
 function copyable(text) {
   const shown = make("pre", { tabindex: "0" }, text);
   const told = make("span", { class: "quiet", role: "status" });
-  return make("div", { class: "copyable" }, shown, make("div", { class: "buttons" }, button("Copy", () => copied(text, shown, told)), told));
+  return make(
+    "div",
+    { class: "copyable" },
+    shown,
+    make(
+      "div",
+      { class: "buttons" },
+      button("Copy", () => copied(text, shown, told)),
+      told,
+    ),
+  );
 }
 
 const plain = (text) => text.replaceAll("{{url}}", here);

@@ -53,6 +53,9 @@ const button = (text, act, attributes = {}) => {
   return made;
 };
 
+// A text as it is. What is longer than its box can be scrolled with the keyboard.
+const verbatim = (...text) => make("pre", { tabindex: "0" }, ...text);
+
 // A text whose parts in back-ticks are code.
 const coded = (text) =>
   text
@@ -77,3 +80,38 @@ const bytes = (text) => new TextEncoder().encode(text).length;
 const thousands = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
 
 const milliseconds = (ms) => ms.toFixed(ms < 10 ? 2 : ms < 100 ? 1 : 0) + " ms";
+
+// A name for an element that others refer to.
+let lastName = 0;
+const fresh = (word) => word + "-" + ++lastName;
+
+const CONTROLS = "input, select, textarea";
+
+// The first control of an element that can be seen.
+const firstControl = (node) => [...node.querySelectorAll(CONTROLS)].find((control) => control.checkVisibility());
+
+// Says something to people who hear the page. The same text twice is said twice.
+function announce(text) {
+  const region = document.getElementById("said");
+  region.textContent = region.textContent === text ? text + "\u00a0" : text;
+}
+
+// Copies a text, or marks it where a page may not: only pages of this machine and those of HTTPS have a clipboard.
+async function copied(text, from, told) {
+  try {
+    await navigator.clipboard.writeText(text);
+    told.textContent = "Copied.";
+  } catch {
+    getSelection().selectAllChildren(from);
+    told.textContent = "Marked: copy it with the keyboard.";
+  }
+}
+
+// What is done once nothing more happens for a moment.
+function settling(act, ms) {
+  let waiting;
+  return (...given) => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => act(...given), ms);
+  };
+}

@@ -10,7 +10,7 @@ const LONGEST_FLOW = 20000;
 const BOX = { height: 34, gapAcross: 26, gapAlong: 56, perLetter: 7.2, most: 34 };
 
 // Nodes and edges; `undefined` where a line is not understood.
-function flow(text) {
+function flow(text, title) {
   if (text.length > LONGEST_FLOW) return undefined;
   const lines = text.split(/\n|;/);
   const first = lines.findIndex((line) => !IGNORED.test(line));
@@ -41,10 +41,10 @@ function flow(text) {
     } while (edge);
     if (rest.trim() !== "") return undefined;
   }
-  return nodes.size > 0 && nodes.size <= MOST_NODES ? drawn(direction, nodes, edges) : undefined;
+  return nodes.size > 0 && nodes.size <= MOST_NODES ? drawn(direction, nodes, edges, title) : undefined;
 }
 
-function drawn(direction, nodes, edges) {
+function drawn(direction, nodes, edges, title) {
   // A node stands one rank after the last that leads to it.
   const rank = new Map([...nodes.keys()].map((id) => [id, 0]));
   const forward = withoutCircles(nodes, edges);
@@ -117,7 +117,15 @@ function drawn(direction, nodes, edges) {
     shapes.push(shape("rect", box, hint(text)), label(x, y + 4, short(text, BOX.most)));
   }
   const size = { viewBox: `0 0 ${total.width} ${total.height}`, width: total.width, height: total.height };
-  return make("figure", { class: "chart" }, shape("svg", { ...size, role: "img", "aria-label": "Flow chart" }, ...shapes));
+  return make(
+    "figure",
+    { class: "chart" },
+    shape(
+      "svg",
+      { ...size, role: "img", "aria-label": title ?? "Flow chart: " + short([...nodes.values()].map(({ text }) => text).join(", "), 80) },
+      ...shapes,
+    ),
+  );
 }
 
 // The edges without those that close a circle.

@@ -1,205 +1,84 @@
-// Forms from schemas. An editor is `{ node, read, write }`: `read` gives the value, `undefined` for none, and throws where it is no value.
-
-// Deeper than this, a value is typed as JSON.
-const DEEPEST = 4;
-
-function editor(schema, name, required, root, depth = 0) {
-  const types = typesOf(schema).filter((type) => type !== "null");
-  const isPlain = types.length > 0 && types.every((type) => ["string", "integer", "number", "boolean"].includes(type));
-  if (schema.const !== undefined || Array.isArray(schema.enum)) return choice(schema.enum ?? [schema.const], schema, name, required);
-  if (types.length === 1 && types[0] === "boolean") return choice([true, false], schema, name, required);
-  if (isPlain) return line(schema, types, name, required);
-  if (depth < DEEPEST && types.length === 1 && types[0] === "array" && isObject(schema.items) && Object.keys(schema.items).length > 0) {
-    const items = resolved(schema.items, root);
-    return Array.isArray(items.enum) && items.enum.length <= 20
-      ? choices(items.enum, givenBy(schema), name, required)
-      : elements(items, givenBy(schema), name, required, root, depth);
-  }
-  const isGroup = isObject(schema.properties) && Object.keys(schema.properties).length > 0;
-  if (depth < DEEPEST && types.length === 1 && types[0] === "object" && isGroup) return group(schema, name, required, root, depth);
-  return json(schema, name, required);
-}
-
-// What a value is filled in with where it is required.
-const givenBy = (schema) => schema.examples?.[0] ?? schema.default;
-
-// One value of several.
-function choice(values, schema, name, required) {
-  const node = make("select", { name });
-  if (!required || (schema.default === undefined && values.length > 1)) node.append(make("option", { value: "" }, ""));
-  for (const value of values) node.append(make("option", { value: JSON.stringify(value) }, asText(value)));
-  const write = (value) => {
-    node.value = value === undefined ? "" : JSON.stringify(value);
-  };
-  if (schema.default !== undefined) write(schema.default);
-  return { node, read: () => (node.value === "" ? undefined : JSON.parse(node.value)), write };
-}
-
-// A text or a number.
-function line(schema, types, name, required) {
-  const isNumber = types.includes("integer") || types.includes("number");
-  const isLong = !isNumber && (schema.maxLength > 200 || /\n/.test(asText(givenBy(schema) ?? "")));
-  const attributes = { name, autocomplete: "off", spellcheck: "false" };
-  const node = isLong
-    ? make("textarea", { ...attributes, rows: "3" })
-    : make("input", { ...attributes, type: "text", inputmode: isNumber ? "decimal" : undefined });
-  const given = givenBy(schema);
-  const write = (value) => {
-    node.value = value === undefined ? "" : asText(value);
-  };
-  if (given !== undefined && required) write(given);
-  else if (schema.default !== undefined) node.placeholder = asText(schema.default);
-  else if (given !== undefined) node.placeholder = "for example " + asText(given);
-  const read = () => {
-    if (node.value === "" && !(required && types.includes("string"))) return undefined;
-    if (types.includes("boolean") && ["true", "false"].includes(node.value)) return node.value === "true";
-    const number = Number(node.value);
-    // An integer that JavaScript would round is sent as it was typed.
-    const isExact = Number.isFinite(number) && (Number.isSafeInteger(number) || !Number.isInteger(number) || /[.e]/i.test(node.value));
-    return isNumber && node.value.trim() !== "" && isExact ? number : node.value;
-  };
-  return { node, read, write };
-}
-
-// Any of several values.
-function choices(values, given, name, required) {
-  const boxes = values.map((value) => [value, make("input", { type: "checkbox", name, value: JSON.stringify(value) })]);
-  const node = make(
-    "span",
-    { class: "choices", role: "group" },
-    ...boxes.map(([value, box]) => make("label", {}, box, " " + asText(value))),
-  );
-  const read = () => {
-    const chosen = boxes.filter(([, box]) => box.checked).map(([value]) => value);
-    return chosen.length === 0 && !required ? undefined : chosen;
-  };
-  const write = (value = []) => {
-    const wanted = new Set([value].flat().map((one) => JSON.stringify(one)));
-    for (const [own, box] of boxes) box.checked = wanted.has(JSON.stringify(own));
-  };
-  if (required && given !== undefined) write(given);
-  return { node, read, write };
-}
-
-// A list: any number of the same.
-function elements(schema, given, name, required, root, depth) {
-  const list = make("div");
-  const editors = new Map();
-  const add = (value) => {
-    const inner = editor(schema, name, true, root, depth + 1);
-    const row = make("div", { class: "element" }, inner.node);
-    row.append(
-      button(
-        "✕",
-        () => {
-          editors.delete(row);
-          row.remove();
-          changed(list);
-        },
-        { "aria-label": "Remove an element of " + name },
-      ),
-    );
-    editors.set(row, inner);
-    list.append(row);
-    if (value !== undefined) inner.write(value);
-    return inner;
-  };
-  const more = button(
-    "Add an element",
-    () => {
-      const { node } = add();
-      changed(list);
-      focusIn(node);
-    },
-    { class: "add" },
-  );
-  const read = () => {
-    const values = [...editors.values()].map((inner) => inner.read()).filter((value) => value !== undefined);
-    return editors.size === 0 && !required ? undefined : values;
-  };
-  const write = (values) => {
-    editors.clear();
-    list.replaceChildren();
-    for (const value of Array.isArray(values) ? values : []) add(value);
-  };
-  if (required && given !== undefined) write(given);
-  return { node: make("div", { class: "elements" }, list, more), read, write };
-}
-
-const changed = (node) => node.dispatchEvent(new Event("input", { bubbles: true }));
-
-const focusIn = (node) => (node.matches("input, select, textarea") ? node : node.querySelector("input, select, textarea"))?.focus();
-
-// An object whose properties are known.
-function group(schema, name, required, root, depth) {
-  const inner = properties(schema, root, depth + 1);
-  const read = () => {
-    const value = inner.read();
-    return Object.keys(value).length === 0 && !required ? undefined : value;
-  };
-  const write = (value) => inner.write(isObject(value) ? value : {});
-  if (required && isObject(givenBy(schema))) write(givenBy(schema));
-  return { node: make("fieldset", { "aria-label": name }, ...inner.nodes), read, write };
-}
-
-// Anything else, as JSON.
-function json(schema, name, required) {
-  const node = make("textarea", { name, rows: "2", placeholder: "JSON", spellcheck: "false" });
-  const write = (value) => {
-    node.value = value === undefined ? "" : JSON.stringify(value, null, 2);
-  };
-  const given = givenBy(schema);
-  if (given !== undefined && required) write(given);
-  const read = () => {
-    if (node.value.trim() === "") return undefined;
-    try {
-      return JSON.parse(node.value);
-    } catch {
-      throw new Error("`" + name + "` is not valid JSON.");
-    }
-  };
-  return { node, read, write };
-}
+// Forms from schemas: fields with what is wrong with them, and all arguments of a tool.
 
 // An editor with its name, its description and its constraints. What is typed is compared with the schema as soon as the editor is left.
-function field(schema, name, required, root, depth) {
+// `hidden`: a name for those who hear the page, in place of one that is seen.
+function field(given, name, required, root, depth, hidden) {
+  const schema = merged(given, root);
   const inner = editor(schema, name, required, root, depth);
-  const isSingle = inner.node.matches("input, select, textarea");
-  const wrong = make("small", { class: "problem", hidden: true });
+  const isSingle = inner.node.matches(CONTROLS);
+  const wrong = make("small", { class: "problem", id: fresh("problem"), hidden: true });
+  const described = [];
+  const small = (className, text) => {
+    const made = make("small", { class: className, id: fresh("about") }, text);
+    described.push(made.id);
+    return made;
+  };
+  const mark = required && !hidden ? make("span", { class: "mark", "aria-hidden": "true" }, " *") : null;
+  const title = { class: required ? "name" : "name optional", hidden: hidden !== undefined };
+  if (isSingle) inner.node.id = fresh("input");
   const node = make(
-    isSingle ? "label" : "div",
-    { class: "field" },
-    make("span", { class: required ? undefined : "optional" }, required ? name : name + " (optional)"),
+    "div",
+    { class: hidden === undefined ? "field" : "field bare" },
+    isSingle && hidden === undefined ? make("label", { ...title, for: inner.node.id }, name, mark) : make("span", title, name, mark),
     inner.node,
   );
-  if (typeof schema.description === "string") node.append(make("small", {}, schema.description));
+  if (isSingle && hidden !== undefined) inner.node.setAttribute("aria-label", hidden);
+  if (typeof schema.description === "string" && hidden === undefined) node.append(small("about", schema.description));
   const demanded = constraints(schema, inner.node.matches("textarea"));
-  if (demanded) node.append(make("small", { class: "constraints" }, demanded));
+  // Inputs within it, or a list of them, say that by themselves.
+  if (demanded && (isSingle || !["object", "array"].includes(demanded))) node.append(small("constraints", demanded));
   node.append(wrong);
-  const look = () => {
-    let found;
-    try {
-      const value = inner.read();
-      found = value === undefined ? undefined : problem(schema, value);
-    } catch (error) {
-      found = error.message;
-    }
+  if (isSingle && required) inner.node.setAttribute("required", "");
+  if (described.length > 0) inner.node.setAttribute("aria-describedby", described.join(" "));
+  const show = (found) => {
     wrong.hidden = found === undefined;
     wrong.textContent = found ?? "";
+    const ids = found === undefined ? described : [wrong.id, ...described];
+    if (ids.length > 0) inner.node.setAttribute("aria-describedby", ids.join(" "));
+    else inner.node.removeAttribute("aria-describedby");
+    if (!isSingle) return;
+    if (found === undefined) inner.node.removeAttribute("aria-invalid");
+    else inner.node.setAttribute("aria-invalid", "true");
   };
-  node.addEventListener("change", look);
-  node.addEventListener("input", () => {
-    if (!wrong.hidden) look();
+  const find = (isStrict) => {
+    try {
+      const value = inner.read();
+      if (isStrict && required && (value === undefined || inner.isEmpty?.())) return "is required: fill it in";
+      return value === undefined || (value === "" && inner.isEmpty?.()) ? undefined : problem(schema, value);
+    } catch (error) {
+      return inner.check ? undefined : error.message;
+    }
+  };
+  node.addEventListener("change", (event) => {
+    if (isSingle || event.target.closest(".field") === node) show(find(false));
   });
-  return { ...inner, node };
+  node.addEventListener("input", () => {
+    if (!wrong.hidden) show(find(true));
+  });
+  // The controls that have a problem, all of which then show it.
+  const check = () => {
+    const found = find(true);
+    show(found);
+    const own = found === undefined ? [] : [isSingle ? inner.node : (inner.node.querySelector(CONTROLS + ", button") ?? inner.node)];
+    return [...own, ...(inner.check?.() ?? [])];
+  };
+  const markAt = (path, message) => {
+    if (path.length > 0 && inner.mark?.(path, message) === true) return true;
+    show(message);
+    return true;
+  };
+  const clear = () => {
+    show(undefined);
+    inner.clear?.();
+  };
+  return { ...inner, node, check, mark: markAt, clear };
 }
 
-function properties(schema, root, depth) {
+function properties(schema, root, depth, without = new Set()) {
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
-  const fields = Object.entries(isObject(schema.properties) ? schema.properties : {}).map(([name, inner]) => [
-    name,
-    field(resolved(inner, root), name, required.has(name), root, depth),
-  ]);
+  const fields = Object.entries(isObject(schema.properties) ? schema.properties : {})
+    .filter(([name]) => !without.has(name))
+    .map(([name, inner]) => [name, field(inner, name, required.has(name), root, depth)]);
   const read = () => {
     const values = {};
     for (const [name, inner] of fields) {
@@ -212,14 +91,59 @@ function properties(schema, root, depth) {
   const write = (values) => {
     for (const [name, inner] of fields) inner.write(Object.hasOwn(values, name) ? values[name] : undefined);
   };
-  return { nodes: fields.map(([, inner]) => inner.node), read, write };
+  return {
+    nodes: fields.map(([, inner]) => inner.node),
+    hasRequired: fields.some(([name]) => required.has(name)),
+    read,
+    write,
+    check: () => fields.flatMap(([, inner]) => inner.check()),
+    mark: ([name, ...rest], message) => fields.find(([own]) => own === name)?.[1].mark(rest, message),
+    clear: () => fields.forEach(([, inner]) => inner.clear()),
+  };
+}
+
+// An object with alternatives: the properties that all have, which alternative, and the properties of that.
+// `undefined` where the alternatives have no properties of their own.
+function objectUnion(schema, root) {
+  const alternatives = alternativesOf(schema, root);
+  if (!alternatives?.length || !alternatives.every((one) => isObject(one.properties) && Object.keys(one.properties).length > 0))
+    return undefined;
+  const own = new Set(alternatives.flatMap((one) => Object.keys(one.properties)));
+  const base = properties(schema, root, 0, own);
+  const chosen = union(
+    alternatives.map((one) => ({ ...one, type: "object" })),
+    {},
+    "arguments",
+    true,
+    root,
+    0,
+  );
+  return {
+    nodes: [...base.nodes, make("div", { class: "field" }, make("span", { class: "name" }, "One of"), chosen.node)],
+    hasRequired: true,
+    read: () => ({ ...base.read(), ...chosen.read() }),
+    write: (values) => {
+      base.write(values);
+      // What all have is no part of an alternative that takes nothing else.
+      chosen.write(Object.fromEntries(Object.entries(values).filter(([name]) => own.has(name))));
+    },
+    check: () => [...base.check(), ...chosen.check()],
+    mark: (path, message) => base.mark(path, message) ?? chosen.mark(path, message),
+    clear: () => {
+      base.clear();
+      chosen.clear();
+    },
+  };
 }
 
 // All arguments of a tool: a form, or the same as JSON.
 function argumentsEditor(schema) {
   const root = isObject(schema) ? schema : {};
-  const inner = properties(root, root, 0);
-  const fields = make("div", { class: "fields" }, ...inner.nodes);
+  const whole = merged(root, root);
+  const asUnion = objectUnion(whole, root);
+  const inner = asUnion ?? properties(whole, root, 0);
+  const note = inner.hasRequired ? make("p", { class: "quiet legend-required" }, "* is required") : null;
+  const fields = make("div", { class: "fields" }, note, ...inner.nodes);
   const raw = make("textarea", { name: "arguments", rows: "8", spellcheck: "false", "aria-label": "Arguments as JSON", hidden: true });
   const readRaw = () => {
     const value = raw.value.trim() === "" ? {} : parsed(raw.value);
@@ -230,34 +154,44 @@ function argumentsEditor(schema) {
   const write = (values) => {
     raw.value = JSON.stringify(values, null, 2);
     inner.write(values);
+    inner.clear();
   };
-  const toggle = button(
-    "Edit as JSON",
-    () => {
-      if (raw.hidden) {
-        try {
-          raw.value = JSON.stringify(inner.read(), null, 2);
-        } catch {
-          raw.value = "{}";
-        }
-      } else {
-        const value = parsed(raw.value);
-        // What cannot be put into the form stays where it can be corrected.
-        if (!isObject(value)) return;
-        inner.write(value);
-      }
-      raw.hidden = !raw.hidden;
-      fields.hidden = !raw.hidden;
-      toggle.textContent = raw.hidden ? "Edit as JSON" : "Edit as a form";
-    },
-    { class: "as-json" },
-  );
-  // What a form cannot show, such as a choice between objects, begins as JSON.
-  const isChoice = ["oneOf", "anyOf", "allOf", "$ref"].some((keyword) => root[keyword] !== undefined);
-  const isOpen = Object.keys(root.properties ?? {}).length === 0 && root.additionalProperties !== false;
-  if (isChoice || isOpen) {
-    toggle.click();
-    if (isObject(givenBy(root))) write(givenBy(root));
-  }
-  return { nodes: [fields, raw], toggle, read, write };
+  const turn = () => {
+    if (raw.hidden) raw.value = JSON.stringify(attempt(inner.read) ?? {}, null, 2);
+    else {
+      const value = parsed(raw.value);
+      // What cannot be put into the form stays where it can be corrected.
+      if (!isObject(value)) return;
+      inner.write(value);
+    }
+    raw.hidden = !raw.hidden;
+    fields.hidden = !raw.hidden;
+    toggle.textContent = raw.hidden ? "Edit as JSON" : "Edit as a form";
+  };
+  const toggle = button("Edit as JSON", turn, { class: "as-json" });
+  // What has no form begins as JSON.
+  const hasFields = inner.nodes.length > 0;
+  const isOpen = Boolean(whole.additionalProperties) || whole.properties === undefined;
+  const hasNoForm = !hasFields && whole.additionalProperties !== false && (isOpen || alternativesOf(whole, root) !== undefined);
+  if (hasNoForm) turn();
+  if (isObject(givenBy(whole))) write(givenBy(whole));
+  const fill = () => {
+    const typed = attempt(read) ?? {};
+    const sample = sampleOf(whole, root);
+    const kept = Object.entries(typed).filter(([, value]) => value !== "");
+    write({ ...(isObject(sample) ? sample : {}), ...Object.fromEntries(kept) });
+  };
+  const examples = hasFields || hasNoForm ? button("Fill in examples", fill, { class: "examples" }) : null;
+  return {
+    nodes: [fields, raw],
+    toggle,
+    examples,
+    hasFields,
+    read,
+    write,
+    check: () => (raw.hidden ? inner.check() : []),
+    // Shows what the server found wrong; whether there is a place for it.
+    mark: (path, message) => raw.hidden && inner.mark(path.split(/[.[\]]+/).filter(Boolean), message) === true,
+    clear: inner.clear,
+  };
 }

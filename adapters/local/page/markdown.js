@@ -130,12 +130,7 @@ function inline(text, depth = 0) {
 }
 
 function code(language, text) {
-  return make(
-    "div",
-    { class: "code" },
-    language ? make("p", { class: "audience" }, language) : null,
-    make("pre", {}, make("code", {}, text)),
-  );
+  return make("div", { class: "code" }, language ? make("p", { class: "audience" }, language) : null, verbatim(make("code", {}, text)));
 }
 
 // A table: cells are lists of nodes and texts.
@@ -143,7 +138,7 @@ function grid(head, rows) {
   const row = (name, of) => make("tr", {}, ...of.map((cell) => make(name, {}, ...cell)));
   return make(
     "div",
-    { class: "scroll" },
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table" },
     make("table", {}, make("thead", {}, row("th", head)), make("tbody", {}, ...rows.map((cellsOf) => row("td", cellsOf)))),
   );
 }

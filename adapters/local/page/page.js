@@ -47,22 +47,91 @@ const made = (item) => ({ ...view(item, aboutOf(item), opener), sign: signOf(ite
 // Tells one state of an item from another.
 const signOf = (item) => JSON.stringify([item.entry, aboutOf(item)]);
 
-// The address of the panel that connects clients, which no item has.
+// The addresses of the panels, which no item has.
 const CONNECT = "connect";
+const TESTING = "tests";
+
+let testing;
+// Made at first sight. What came of the tests stays.
+const testingPanel = () => (testing ??= testsPanel());
+
+// Whether the page belongs to a person at this machine, who gets more.
+const isOwn = endpoint !== document.body.dataset.path;
+
+// The panel of an address, if there is one.
+function panelOf(key) {
+  if (key === CONNECT && clients.length > 0) return connectPanel(clients, client, (id) => (client = id));
+  if (key !== TESTING || !isOwn) return undefined;
+  const panel = testingPanel();
+  void panel.read();
+  return panel.node;
+}
+
+// What the app says of itself to clients.
+let instructions;
+
+function home() {
+  const count = (kind) => [...items.values()].filter((item) => item.kind === kind).length;
+  const first = [...items.values()][0];
+  const steps = [
+    first && [
+      "Call a tool",
+      "Choose one on the left, or open the first. `/` searches, and Ctrl+Enter runs the open form.",
+      () => openEntry(first),
+    ],
+    clients.length > 0 && [
+      "Connect your client",
+      "Claude, Cursor, VS Code and others: the lines for each, ready to copy.",
+      () => openPanel(CONNECT),
+    ],
+    isOwn && [
+      "Run the tests",
+      "The tests of the app, as `millrace test` runs them. An answer can be copied as a test.",
+      () => openPanel(TESTING),
+    ],
+  ];
+  const counts = [
+    [count("tool"), "tool", "tools"],
+    [count("prompt"), "prompt", "prompts"],
+    [count("resource"), "resource", "resources"],
+  ];
+  return homeNode({ counts, instructions, steps: steps.filter(Boolean) });
+}
+
+function openEntry(item) {
+  show(item.kind, item.name);
+  focusForm();
+}
+
+function openPanel(address) {
+  if (location.hash !== "#" + address) history.pushState(null, "", "#" + address);
+  opened(address);
+  (firstControl(detail) ?? detail.querySelector("[tabindex='-1']") ?? byId("main")).focus();
+}
+
+whenRemembered = () => {
+  if (document.body.dataset.open === "home") detail.replaceChildren(home());
+};
 
 function opened(key) {
   const item = items.get(key);
-  const isPanel = key === CONNECT && clients.length > 0;
+  const panel = item ? undefined : panelOf(key);
   current = item && key;
-  document.body.dataset.view = item || isPanel ? "item" : "list";
-  byId("about").hidden = item !== undefined || isPanel;
+  document.body.dataset.view = item || panel ? "item" : "list";
+  document.body.dataset.open = item ? "item" : panel ? key : "home";
   for (const entry of lists.querySelectorAll("button")) {
     if (entry.dataset.key === key) entry.setAttribute("aria-current", "true");
     else entry.removeAttribute("aria-current");
   }
-  if (isPanel) return detail.replaceChildren(connectPanel(clients, client, (id) => (client = id)));
-  if (!item) return detail.replaceChildren(make("p", { class: "quiet" }, "Choose a tool, a prompt or a resource from the list."));
-  detail.replaceChildren(viewOf(key).node);
+  for (const [id, address] of [
+    ["connect", CONNECT],
+    ["tests", TESTING],
+  ]) {
+    if (panel && address === key) byId(id).setAttribute("aria-current", "page");
+    else byId(id).removeAttribute("aria-current");
+  }
+  setStop(lists);
+  detail.replaceChildren(item ? viewOf(key).node : (panel ?? home()));
 }
 
 const followAddress = () => opened(location.hash.slice(1));
@@ -85,44 +154,17 @@ const GROUPS = [
   ],
 ];
 
-function listEntry(item, key) {
-  const about = aboutOf(item);
-  const text = [item.name, item.title, item.entry.description, ...badgesOf(item, about).map(([badge]) => badge)]
-    .filter(Boolean)
-    .join(" ")
-    .toLowerCase();
-  const made = button(
-    "",
-    () => {
-      show(item.kind, item.name);
-      focusForm();
-    },
-    { "data-key": key, "data-text": text },
-  );
-  const shownBadges = badgesOf(item, about).filter(([badge]) => !badge.startsWith("#"));
-  made.append(
-    make("span", { class: "mono" }, item.name),
-    item.entry.description ? make("small", {}, item.entry.description) : "",
-    badgeList(shownBadges) ?? "",
-  );
-  return made;
-}
-
 function focusForm() {
-  const first = detail.querySelector(".fields input, .fields select, .fields textarea") ?? detail.querySelector("button.run");
+  const controls = [...detail.querySelectorAll(".fields input, .fields select, .fields textarea, textarea[name=arguments], button.run")];
+  const first = controls.find((control) => control.checkVisibility());
   first?.focus();
+  return first !== undefined;
 }
 
 function filter() {
-  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-  for (const group of lists.querySelectorAll("section")) {
-    const entries = [...group.querySelectorAll("button")];
-    for (const entry of entries) entry.hidden = !words.every((word) => entry.dataset.text.includes(word));
-    group.hidden = entries.length > 0 && entries.every((entry) => entry.hidden);
-  }
-  const none = words.length > 0 && [...lists.querySelectorAll("button")].every((entry) => entry.hidden);
-  byId("none")?.remove();
-  if (none) lists.append(make("p", { id: "none", class: "quiet" }, "Nothing has these words."));
+  const found = filterList(lists, search.value);
+  setStop(lists);
+  if (search.value !== "") announce(counted(found, "entry", "entries"));
 }
 search.addEventListener("input", filter);
 
@@ -169,15 +211,27 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-byId("connect").addEventListener("click", () => {
-  if (location.hash !== "#" + CONNECT) history.pushState(null, "", "#" + CONNECT);
-  opened(CONNECT);
-  byId("client")?.focus();
+byId("connect").addEventListener("click", () => openPanel(CONNECT));
+byId("tests").addEventListener("click", () => openPanel(TESTING));
+byId("tests").hidden = !isOwn;
+byId("skip").addEventListener("click", () => {
+  document.body.dataset.view = current ? "item" : document.body.dataset.view;
+  if (!focusForm()) byId("main").focus();
+});
+
+const goHome = () => {
+  history.pushState(null, "", location.pathname);
+  followAddress();
+};
+byId("overview").addEventListener("click", () => {
+  goHome();
+  // On a narrow screen, the list would be in sight.
+  document.body.dataset.view = "item";
+  byId("main").focus();
 });
 
 byId("back").addEventListener("click", () => {
-  history.pushState(null, "", location.pathname);
-  followAddress();
+  goHome();
   search.focus();
 });
 
@@ -263,26 +317,25 @@ async function load() {
   });
   if (status === 401 || status === 403) throw new Locked();
   if (!hello.result) throw new Error(hello.error?.message ?? "the server did not answer `initialize`");
-  const { serverInfo: server, capabilities = {}, instructions } = hello.result;
+  const { serverInfo: server, capabilities = {} } = hello.result;
   const found = new Map();
   const sections = [];
   for (const [title, kind, capability, methods] of GROUPS) {
     if (capability !== true && !capabilities[capability]) continue;
-    const section = make("section", { "data-kind": kind });
+    let section;
     try {
       const entries = [];
       for (const [method, member] of methods) entries.push(...(await listed(method, member)));
-      if (entries.length > 0) section.append(make("h2", {}, title + " (" + entries.length + ")"));
-      for (const entry of entries) {
-        const item = itemOf[kind](entry);
-        const key = keyOf(kind, item.name);
-        found.set(key, item);
-        section.append(listEntry(item, key));
-      }
+      const own = entries.map((entry) => itemOf[kind](entry));
+      for (const item of own) found.set(keyOf(kind, item.name), item);
+      const entryOf = (item) => listEntry(item, keyOf(kind, item.name), aboutOf(item), () => openEntry(item));
+      section = listSection(title, kind, own, aboutOf, entryOf);
       if (kind === "tool" && entries.length === 0) section.append(make("p", {}, "This app has no tools yet."));
     } catch (error) {
       // A list that cannot be had does not keep the others away.
-      section.append(
+      section = make(
+        "section",
+        {},
         make("h2", {}, title),
         make("p", { class: "failure" }, methods.map(([method]) => "`" + method + "`").join(", ") + " failed: " + error.message),
       );
@@ -292,7 +345,8 @@ async function load() {
   // Another load began meanwhile: it knows better.
   if (own !== loads) return;
   if (server) byId("name").textContent = document.title = server.name + (server.version ? " " + server.version : "");
-  byId("about").textContent = instructions ?? "";
+  instructions = hello.result.instructions;
+  suggests = capabilities.completions !== undefined;
   const wasInList = document.activeElement?.dataset?.key;
   lists.replaceChildren(...sections);
   replaceItems(found);
@@ -329,6 +383,7 @@ async function hasChanged() {
   version = response.headers.get("etag") ?? undefined;
   known = new Map(state.tools.map((tool) => [tool.name, tool]));
   clients = state.clients;
+  appFolder = state.folder ?? undefined;
   return true;
 }
 
@@ -343,7 +398,7 @@ function showProblems(problems) {
 }
 
 async function followOthers() {
-  if (endpoint === document.body.dataset.path) return;
+  if (!isOwn) return;
   const response = await fetch("/page-elsewhere.json", { credentials: "omit", cache: "no-store" });
   if (!response.ok) return;
   const { calls, problems } = await response.json();

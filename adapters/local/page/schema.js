@@ -99,3 +99,108 @@ function matches(pattern, text) {
     return undefined;
   }
 }
+
+// A schema whose `allOf` is part of itself.
+function merged(schema, root, depth = 0) {
+  const own = resolved(schema, root);
+  if (!Array.isArray(own.allOf) || depth > 8) return own;
+  const { allOf, ...rest } = own;
+  return allOf
+    .map((one) => merged(one, root, depth + 1))
+    .reduce(
+      (all, one) => ({
+        ...one,
+        ...all,
+        ...(all.properties || one.properties ? { properties: { ...one.properties, ...all.properties } } : {}),
+        ...(all.required || one.required ? { required: [...new Set([...(all.required ?? []), ...(one.required ?? [])])] } : {}),
+      }),
+      rest,
+    );
+}
+
+// The alternatives of a schema, without that of nothing; `undefined` where it has none.
+function alternativesOf(schema, root) {
+  const found = [schema.oneOf, schema.anyOf].find((list) => Array.isArray(list) && list.length > 0);
+  return found
+    ?.map((one) => merged(one, root))
+    .filter((one) => one.type !== "null")
+    .map((one) => (one.type === undefined && schema.type !== undefined ? { type: schema.type, ...one } : one));
+}
+
+// What an alternative is called.
+function alternativeName(schema, index) {
+  if (typeof schema.title === "string") return schema.title;
+  if (schema.const !== undefined) return asText(schema.const);
+  const properties = Object.entries(isObject(schema.properties) ? schema.properties : {});
+  const fixed = properties.find(([, one]) => isObject(one) && (one.const !== undefined || one.enum?.length === 1));
+  if (fixed) return fixed[0] + ": " + asText(fixed[1].const ?? fixed[1].enum[0]);
+  if (properties.length > 0) return (schema.required ?? properties.map(([name]) => name)).slice(0, 3).join(", ") || properties[0][0];
+  return typesOf(schema).join(" or ") || "alternative " + (index + 1);
+}
+
+// Whether a value is what a schema demands, as far as is looked at here.
+function fits(schema, value, root, depth = 0) {
+  const own = merged(schema, root);
+  if (problem(own, value) !== undefined) return false;
+  if (own.const !== undefined && JSON.stringify(own.const) !== JSON.stringify(value)) return false;
+  if (depth > 8) return true;
+  const alternatives = alternativesOf(own, root);
+  if (alternatives?.length > 0 && !alternatives.some((one) => fits(one, value, root, depth + 1))) return false;
+  if (isObject(value)) {
+    const properties = isObject(own.properties) ? own.properties : {};
+    if ((own.required ?? []).some((name) => !Object.hasOwn(value, name))) return false;
+    if (own.additionalProperties === false && Object.keys(value).some((name) => !Object.hasOwn(properties, name))) return false;
+    return Object.entries(properties).every(([name, one]) => !Object.hasOwn(value, name) || fits(one, value[name], root, depth + 1));
+  }
+  return !Array.isArray(value) || !isObject(own.items) || value.every((one) => fits(own.items, one, root, depth + 1));
+}
+
+const FORMATS = {
+  date: "2026-01-31",
+  "date-time": "2026-01-31T12:00:00Z",
+  time: "12:00:00Z",
+  email: "ann@example.com",
+  uri: "https://example.com/",
+  uuid: "6f9619ff-8b86-4d01-b42d-00cf4fc964ff",
+};
+
+// A value to begin with: the schema's own example, or else one that is made up.
+function sampleOf(schema, root, depth = 0) {
+  const own = merged(schema, root);
+  const given = own.examples?.[0] ?? own.default ?? own.const ?? own.enum?.[0];
+  if (given !== undefined) return given;
+  const [first] = alternativesOf(own, root) ?? [];
+  if (first && depth < DEEPEST) {
+    const inner = sampleOf(first, root, depth + 1);
+    return isObject(inner) && isObject(own.properties) ? { ...sampleObject(own, root, depth), ...inner } : inner;
+  }
+  const [type] = typesOf(own).filter((one) => one !== "null");
+  switch (type ?? (isObject(own.properties) ? "object" : undefined)) {
+    case "integer":
+    case "number":
+      return own.minimum ?? (own.exclusiveMinimum === undefined ? Math.min(1, own.maximum ?? 1) : own.exclusiveMinimum + 1);
+    case "boolean":
+      return true;
+    case "string":
+      return FORMATS[own.format] ?? "text".padEnd(own.minLength ?? 0, "x").slice(0, own.maxLength ?? 4);
+    case "array": {
+      const one = isObject(own.items) && depth < DEEPEST ? sampleOf(own.items, root, depth + 1) : undefined;
+      return one === undefined ? [] : Array.from({ length: Math.min(Math.max(1, own.minItems ?? 1), 10) }, () => one);
+    }
+    case "object":
+      return sampleObject(own, root, depth);
+    default:
+      return undefined;
+  }
+}
+
+function sampleObject(schema, root, depth) {
+  const made = {};
+  for (const [name, one] of Object.entries(isObject(schema.properties) ? schema.properties : {})) {
+    if (depth >= DEEPEST) break;
+    const wanted = schema.required?.includes(name) || merged(one, root).examples !== undefined;
+    const value = wanted ? sampleOf(one, root, depth + 1) : undefined;
+    if (value !== undefined) Object.defineProperty(made, name, { value, enumerable: true, configurable: true, writable: true });
+  }
+  return made;
+}

@@ -349,9 +349,13 @@ pub(crate) struct Test {
     /// The app's folder
     #[arg(default_value = ".")]
     pub(crate) app: PathBuf,
-    /// Run only tests whose name, file or tool has this text; may be repeated
+    /// Run only tests whose name, file or tool has this text, or the one at this place,
+    /// `FILE:LINE:COLUMN`; may be repeated
     #[arg(long = "filter", value_name = "TEXT")]
     pub(crate) filters: Vec<String>,
+    /// Print the tests, and run none
+    #[arg(long, conflicts_with_all = ["watch", "update", "url"])]
+    pub(crate) list: bool,
     /// Run them again after every change of the app's files
     #[arg(long)]
     pub(crate) watch: bool,

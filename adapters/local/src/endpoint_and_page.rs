@@ -13,7 +13,7 @@ use millrace_native::{http::Handler, lines::MessageHandler};
 
 use crate::{
     call_details::CallDetails,
-    page::{self, AppState, ELSEWHERE_PATH, STATE_PATH, Setting},
+    page::{self, AppState, ELSEWHERE_PATH, ICON_PATH, STATE_PATH, Setting, testing},
 };
 
 /// An isolate's handler.
@@ -77,6 +77,7 @@ impl EndpointAndPage {
             ("/", details) => &|| page::html(&app.server.path, if details.is_some() { "/" } else { &app.server.path }),
             // The endpoint may be at any path.
             (path, _) if app.server.is_endpoint(path) => return None,
+            (ICON_PATH, _) => &page::icon,
             (STATE_PATH, _) => &|| {
                 let details = (self.page == Page::WithDetails).then_some((self.folder.as_path(), &*self.settings));
                 self.state.get_or_init(|| AppState::of(app, details)).answer(request)
@@ -85,6 +86,19 @@ impl EndpointAndPage {
             _ => return None,
         };
         Some(self.endpoint.refusal(request).unwrap_or_else(answer))
+    }
+
+    /// What the page gets of the app's tests, where the request is of them: a person at this
+    /// machine alone runs them.
+    async fn of_tests(&self, request: &Request) -> Option<Response> {
+        let is_endpoint = || self.endpoint.app().server.is_endpoint(&request.path);
+        if request.path != testing::TESTS_PATH || self.page != Page::WithDetails || is_endpoint() {
+            return None;
+        }
+        match self.endpoint.refusal(request) {
+            Some(refusal) => Some(refusal),
+            None => Box::pin(testing::answer(&self.folder, request)).await,
+        }
     }
 }
 
@@ -101,6 +115,9 @@ impl Handler for EndpointAndPage {
 
     async fn handle(&self, request: Request) -> Response {
         if let Some(answer) = self.of_page(&request) {
+            return answer;
+        }
+        if let Some(answer) = self.of_tests(&request).await {
             return answer;
         }
         let request = Request { platform_caller: self.caller.clone(), ..request };

@@ -23,24 +23,41 @@ pub(crate) const STATE_PATH: &str = "/page.json";
 /// The path of the last calls of other clients, and of what is wrong with the last change.
 pub(crate) const ELSEWHERE_PATH: &str = "/page-elsewhere.json";
 
+/// What browsers ask for beside every page.
+pub(crate) const ICON_PATH: &str = "/favicon.ico";
+
 mod connections;
+pub(crate) mod testing;
 
 const INDEX: &str = include_str!("../page/index.html");
+const ICON: &str = include_str!("../page/icon.svg");
 const STYLE: &str = include_str!("../page/page.css");
 
 /// The scripts, in an order in which each uses only what stands before it, or in functions.
-const SCRIPTS: [&str; 12] = [
+const SCRIPTS: [&str; 24] = [
     include_str!("../page/dom.js"),
+    include_str!("../page/format.js"),
     include_str!("../page/client.js"),
     include_str!("../page/schema.js"),
+    include_str!("../page/editors.js"),
     include_str!("../page/form.js"),
     include_str!("../page/markdown.js"),
+    include_str!("../page/draw.js"),
     include_str!("../page/chart.js"),
+    include_str!("../page/axes.js"),
+    include_str!("../page/pie.js"),
     include_str!("../page/flow.js"),
+    include_str!("../page/table.js"),
+    include_str!("../page/failure.js"),
     include_str!("../page/answer.js"),
+    include_str!("../page/copies.js"),
     include_str!("../page/calls.js"),
+    include_str!("../page/complete.js"),
     include_str!("../page/item.js"),
     include_str!("../page/connect.js"),
+    include_str!("../page/home.js"),
+    include_str!("../page/tests.js"),
+    include_str!("../page/list.js"),
     include_str!("../page/page.js"),
 ];
 
@@ -100,6 +117,12 @@ pub(crate) fn html(mcp_path: &str, calls: &str) -> Response {
     }
 }
 
+/// The picture of the page's tab.
+pub(crate) fn icon() -> Response {
+    let headers = [("content-type", "image/svg+xml"), ("x-content-type-options", "nosniff"), ("cache-control", "max-age=86400")];
+    Response { status: 200, headers: headers.into_iter().collect::<Headers>(), body: ICON.as_bytes().to_vec().into() }
+}
+
 /// What the page knows of the app besides the lists: which tools need credentials or ask for a
 /// confirmation and, where `settings` are given, what a call of each goes through.
 pub(crate) struct AppState {
@@ -115,7 +138,8 @@ impl AppState {
         let settings = details.map(|(_, settings)| settings);
         let tools: Vec<Json> = app.tools.iter().filter_map(|tool| tool_state(app, tool, settings)).collect();
         let clients = connections::connections(app, details.map(|(folder, _)| folder));
-        let json = json!({ "tools": tools, "clients": clients }).to_string();
+        let folder = details.map(|(folder, _)| std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()).display().to_string());
+        let json = json!({ "tools": tools, "clients": clients, "folder": folder }).to_string();
         let mut hash = Sha256::new_with_prefix(&json);
         hash.update(app.to_bundle().unwrap_or_default());
         Self { json, version: format!("\"{}\"", BASE64_STANDARD.encode(hash.finalize())) }
@@ -180,6 +204,7 @@ fn tool_state(app: &App, tool: &Tool, settings: Option<&[Setting]>) -> Option<Js
             })
         });
         state.insert("stages".into(), stages.collect());
+        state.insert("path".into(), tool.path.as_str().into());
         let own = settings.iter().filter(|setting| setting.tool == tool.name);
         state.insert("settings".into(), own.map(|one| json!({ "setting": one.setting, "value": one.value, "place": one.place })).collect());
     }
@@ -221,6 +246,21 @@ mod tests {
             let inner = body.split_once(open).unwrap().1.split_once(close).unwrap().0;
             assert!(policy.contains(&hash(inner)), "{open}");
         }
+    }
+
+    #[test]
+    fn the_page_is_small() {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        std::io::Write::write_all(&mut packed, body(html("/mcp", "/")).as_bytes()).unwrap();
+        let bytes = packed.finish().unwrap().len();
+        assert!(bytes <= 150_000, "{bytes} bytes");
+    }
+
+    #[test]
+    fn the_page_is_named_by_a_picture_for_its_tab() {
+        let icon = icon();
+        assert_eq!((icon.status, icon.headers.first("content-type")), (200, Some("image/svg+xml")));
+        assert!(body(icon).starts_with("<svg "));
     }
 
     #[test]

@@ -8,12 +8,15 @@ use millrace_core::{
     app::{Access, App, Tool},
 };
 
-/// The tests whose name, file or subject has one of these texts; all of them without any.
+/// The tests whose name, file or subject has one of these texts, or whose place is one; all of them
+/// without any.
 pub(crate) fn chosen(tests: Vec<AppTest>, filters: &[String]) -> Vec<AppTest> {
     let mut tests = tests;
     tests.retain(|test| {
         let (TestSubject::Tool(subject) | TestSubject::Prompt(subject) | TestSubject::Resource(subject)) = &test.subject;
-        let has = |filter: &String| [&test.name, &test.file, subject].into_iter().any(|text| text.contains(filter.as_str()));
+        let has = |filter: &String| {
+            test.place == *filter || [&test.name, &test.file, subject].into_iter().any(|text| text.contains(filter.as_str()))
+        };
         filters.is_empty() || filters.iter().any(has)
     });
     tests

@@ -148,6 +148,12 @@ pub(crate) fn json(results: &Results<'_>) -> Json {
     })
 }
 
+/// The tests alone, for programs.
+pub(crate) fn list_json(tests: &[AppTest], untested: &[String]) -> Json {
+    let tests = tests.iter().map(|test| json!({ "name": test.name, "file": test.file, "place": test.place, "calls": subject(test) }));
+    json!({ "untested": untested, "tests": tests.collect::<Vec<_>>() })
+}
+
 fn problem_json(problem: &Problem) -> Json {
     json!({ "place": problem.place, "message": problem.message })
 }

@@ -8,7 +8,7 @@ use std::{
     time::Instant,
 };
 
-use millrace_bundler::Report;
+use millrace_bundler::{AppTest, Report};
 use millrace_core::app::App;
 
 use crate::{
@@ -61,11 +61,15 @@ fn once(arguments: &Test, originals: &Originals, report: &mut Report) -> Command
     let untested = untested(&app, &all);
     let number = all.len();
     let tests = chosen(all, &arguments.filters);
-    if tests.is_empty() {
+    // A list may be empty; a run of nothing would look like one that passed.
+    if tests.is_empty() && !arguments.list {
         return Err(CommandError::Usage(match number {
             0 => "the app has no tests; write one in `NAME.test.yaml` beside a tool's `config.yaml`".to_owned(),
             _ => format!("`--filter` fits none of the {}", count(number, "test")),
         }));
+    }
+    if arguments.list {
+        return list(arguments.reporter, &tests, &untested);
     }
     let shared = Shared {
         folder: arguments.app.clone(),
@@ -88,6 +92,20 @@ fn once(arguments: &Test, originals: &Originals, report: &mut Report) -> Command
         note(format_args!("{} written: read what changed before you commit it", count(written, "snapshot")));
     }
     if results.counts().failed > 0 { Err(CommandError::Told) } else { Ok(()) }
+}
+
+/// Prints which tests there are.
+///
+/// # Errors
+/// They are asked for in a format that has results only.
+fn list(reporter: Reporter, tests: &[AppTest], untested: &[String]) -> CommandResult {
+    match reporter {
+        Reporter::Pretty => print(tests.iter().map(|test| format!("{}: {}", test.place, test.name)).collect::<Vec<_>>().join("\n")),
+        Reporter::Json => print_json(&report::list_json(tests, untested)),
+        Reporter::Junit | Reporter::Tap => {
+            Err(CommandError::Usage("`--list` prints for people, or with `--reporter json`; the other formats are of results".to_owned()))
+        }
+    }
 }
 
 fn tell(reporter: Reporter, results: &Results<'_>) -> CommandResult {
