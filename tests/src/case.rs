@@ -250,6 +250,12 @@ impl Case {
         !matches!(self.exception(host), Ok(Some(exception)) if exception == NOT_RUN)
     }
 
+    /// Whether a host gives the same answers as all others.
+    #[must_use]
+    pub fn is_alike_on(&self, host: &str) -> bool {
+        matches!(self.exception(host), Ok(None))
+    }
+
     /// The answers of a host that cannot give the same: `NAME.HOST.out`, whose first line says why,
     /// after `# `.
     fn exception(&self, host: &str) -> Result<Option<String>, String> {

@@ -1,16 +1,17 @@
 //! Metrics and log lines of real processes, as a collector's own definitions read them, compared
 //! with what was called.
 
-use std::{fs, process::Command, thread};
+use std::{collections::BTreeSet, fs, process::Command, thread, time::Duration};
 
 use millrace_core::Json;
 use millrace_tests::{
-    Exchange,
+    Exchange, Group,
     collector::Collector,
     is_everything_selected, lambda,
     lambda::{Front, Function},
+    local,
     local::Host,
-    wait, worker,
+    sample, selected_groups, wait, worker,
 };
 
 use super::{env, group, served};
@@ -104,6 +105,59 @@ fn every_host_counts_the_same() {
     assert_eq!(counted(&collector), counted(&local), "in a Worker");
     let exemplars = |point: &Json| point["exemplars"].as_array().map_or(0, Vec::len);
     assert!(collector.metrics().iter().any(|point| exemplars(point) == 1), "no point names a trace");
+}
+
+/// Waits until what a host has measured of so many requests was exported, and gives it.
+fn settled(collector: &Collector, requests: usize) -> Vec<String> {
+    let ends = || collector.metrics().iter().map(|point| point["end"].as_u64().unwrap_or_default()).collect::<BTreeSet<u64>>();
+    wait::until("the requests are not measured", || collector.total("http.server.request.duration", &[]) >= requests as i64);
+    wait::until("not all that began has ended", || collector.total("millrace.calls.active", &[]) == 0);
+    // What ended after the answer is in one of the next two exports.
+    let last = ends().into_iter().next_back();
+    wait::until("nothing more is exported", || ends().into_iter().filter(|end| Some(*end) > last).count() > 2);
+    counted(collector)
+}
+
+/// The groups whose answers are the same on every host.
+#[test]
+fn the_corpus_is_counted_the_same_on_every_host() {
+    let is_alike = |group: &Group| group.cases.iter().all(|case| case.is_alike_on("lambda") && case.is_alike_on("worker"));
+    let groups: Vec<Group> = selected_groups().into_iter().filter(is_alike).collect();
+    let (mut series, mut differences) = (0, Vec::new());
+    for group in sample(groups, 20) {
+        let requests = group.cases.iter().map(|case| case.requests.len()).sum();
+        let mut expected = Vec::new();
+        let collector = Collector::start();
+        let _ = local::run_logging(&group, &collector.env(), |_, _| expected = settled(&collector, requests));
+        series += expected.len();
+        let same = |host: &str, collector: &Collector| {
+            let mut found = Vec::new();
+            let holds = || {
+                found = counted(collector);
+                found == expected
+            };
+            let is_same = wait::holds_within(Duration::from_secs(20), holds);
+            let only = |some: &[String], others: &[String]| some.iter().filter(|line| !others.contains(line)).cloned().collect::<Vec<_>>();
+            (!is_same)
+                .then(|| format!("`{}` {host}: {:#?} in place of {:#?}", group.name, only(&found, &expected), only(&expected, &found)))
+        };
+        let send =
+            |send: &dyn Fn(&Exchange) -> String| group.cases.iter().flat_map(|case| &case.requests).for_each(|request| drop(send(request)));
+
+        let collector = Collector::start();
+        let folder = group.install();
+        let env: Vec<(String, String)> = group.env.iter().cloned().chain(collector.env()).collect();
+        let function = Function::start(&lambda::build_with(folder.path(), &group.env), &env);
+        send(&|request| function.send(Front::Url, request));
+        differences.extend(same("on Lambda", &collector));
+
+        let collector = Collector::start();
+        let (worker, _folder) = worker::served(&group, &collector.env());
+        send(&|request| worker.send(request));
+        differences.extend(same("in a Worker", &collector));
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+    assert!(series > 20 || !is_everything_selected(), "only {series} series");
 }
 
 #[test]
