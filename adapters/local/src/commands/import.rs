@@ -9,7 +9,10 @@ use std::{collections::BTreeMap, fs, io::Read as _, path::Path};
 use millrace_bundler::{Diagnostic, Severity, yaml_documents};
 use millrace_core::Json;
 
-use super::new::{folder::AppFolder, from::yaml};
+use super::{
+    first_tests::{self, Known},
+    new::{folder::AppFolder, from::yaml},
+};
 use crate::{
     app::{self, count},
     cli::{Import, ImportSource, ImportToolbox},
@@ -74,7 +77,8 @@ fn write(folder: &AppFolder<'_>, mut imported: ImportedApp) -> CommandResult {
         folder.write(".gitignore", ".env\n")?;
     }
     remove_rejected(folder, &mut imported)?;
-    report(folder, &imported)
+    report(folder, &imported)?;
+    first_tests::write(folder.path, &Known::default())
 }
 
 /// Removes the tools that the bundler rejects, so that the others can be served.
