@@ -254,7 +254,7 @@ impl Found {
     /// What a test expects. With `keys`, only these values of rows.
     fn expected(self, tool: &Tool, keys: Option<&BTreeSet<String>>) -> Option<Map<String, Json>> {
         let mut expect = Map::new();
-        let kept = |value: Json| keys.map_or(Some(value.clone()), |keys| only_keys(&value, keys)).filter(|value| is_short(value));
+        let kept = |value: Json| keys.map_or(Some(value.clone()), |keys| only_keys(&value, keys)).filter(is_short);
         match self {
             Self::Failure { code } if tool.errors.on.iter().any(|rule| rule.code == code) => {
                 drop(expect.insert("error".into(), code.into()))
