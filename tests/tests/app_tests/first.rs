@@ -117,7 +117,7 @@ fn an_imported_app_has_tests_where_its_database_is_there() {
     let folder = tempfile::tempdir().unwrap();
     shop(folder.path());
     let configuration = "sources: { shop: { kind: sqlite, database: ../shop.db } }\ntools:\n  \
-                         orders: { kind: sqlite-sql, source: shop, description: Orders., statement: SELECT id, status FROM orders ORDER BY id }\n  \
+                         orders: { kind: sqlite-sql, source: shop, description: Orders., statement: \"SELECT id, status FROM orders ORDER BY id\" }\n  \
                          one: { kind: sqlite-sql, source: shop, description: One., statement: SELECT id FROM orders WHERE id = ?, \
                          parameters: [{ name: id, type: integer, description: Which }] }\n";
     write(folder.path(), "tools.yaml", configuration);

@@ -67,14 +67,17 @@ test("what is no call rejects, and says why", async () => {
   await assert.rejects(testTool("gat"), /the tool `gat` does not exist.*`get`/);
   await assert.rejects(testTool("get", { inputs: { id: 1 }, nonsense: 1 }), /nonsense/);
   await assert.rejects(testTool("world", { ...world, http: [] }), /`GET https:\/\/api.example.com\/rate` was sent, and `http` lists no answer/);
-  await assert.rejects(testTool("get", { inputs: { id: 1 }, rows: ["SELECT nothing FROM notes"] }), /no such column/);
+  await assert.rejects(testTool("get", { inputs: { id: 1 }, rows: ["SELECT missing FROM notes"] }), /no such column/);
   await assert.rejects(testTool("get", { app: new URL("file:///nowhere") }), /does not exist/);
 });
 "#;
 
 /// The app of notes, with the package installed as npm does, and the suite.
 fn with_package(runner: &str, name: &str) -> tempfile::TempDir {
-    let own = ("app/tools/own/config.yaml", "description: One.\nuse: main\nstatement: SELECT 1 AS one\nmiddleware: [{ audit: {} }]\n");
+    let own = (
+        "app/tools/own/config.yaml",
+        "description: One.\nuse: main\nstatement: SELECT 1 AS one\nauth: { plugin: api_key, policy: { value: \"{{ env.KEY }}\" } }\nmiddleware: [{ audit: {} }]\n",
+    );
     let folder = notes(&[own]);
     write(folder.path(), "package.json", "{ \"type\": \"module\", \"private\": true }\n");
     write(folder.path(), "runner.mjs", runner);

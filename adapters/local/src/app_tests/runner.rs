@@ -108,7 +108,7 @@ async fn on_isolate(
 }
 
 /// Runs a test on an endpoint of its own.
-async fn here(app: &Rc<App>, test: &AppTest, shared: &Shared, scripts: &Rc<dyn ScriptEngine>, audit: &AuditEntries) -> Outcome {
+pub(crate) async fn here(app: &Rc<App>, test: &AppTest, shared: &Shared, scripts: &Rc<dyn ScriptEngine>, audit: &AuditEntries) -> Outcome {
     let called = match call(app, test, shared, scripts, audit).await {
         Ok(called) => called,
         Err(problem) => return Outcome::of(vec![Problem::new(&test.place, problem)]),

@@ -22,6 +22,7 @@ use millrace_core::{
 use millrace_native::{env::Variables, isolate};
 use millrace_script::Engine;
 use serde_json::{Map, json};
+use tracing::{Dispatch, dispatcher};
 
 use super::new::from::yaml;
 use crate::{
@@ -77,8 +78,7 @@ fn write_all(folder: &Path, known: &Known) -> CommandResult<usize> {
         allowed: Arc::new(BTreeSet::new()),
         originals: Originals::default(),
     };
-    let drafts = isolate::run(|| drafts(&app, &report, &shared, known)).map_err(CommandError::wrong)?;
-    let passing = passing(&app, &shared, drafts);
+    let passing = isolate::run(|| passing(&app, &report, &shared, known)).map_err(CommandError::wrong)?;
     let mut written = 0;
     for draft in passing {
         let Some(file) = report.tool_files.get(&draft.tool).and_then(|file| test_file(file)) else { continue };
@@ -145,53 +145,21 @@ struct Caller<'a> {
     known: &'a Known,
 }
 
-/// The tests that may be written.
-async fn drafts(app: &App, report: &Report, shared: &Shared, known: &Known) -> Vec<Draft> {
-    let (app, scripts, audit) = (Rc::new(app.clone()), Rc::new(Engine::new()), AuditEntries::default());
-    let caller = Caller { app: app.clone(), shared, scripts, audit, known };
-    let tested: BTreeSet<&str> = report.tests.iter().filter_map(AppTest::tool).collect();
-    let tools: Vec<&Tool> =
-        app.tools.iter().filter(|tool| !tool.path.is_empty() && reads(tool) && !tested.contains(tool.name.as_str())).collect();
-    let mut tried = Vec::new();
-    for tool in &tools {
-        let mut draft = caller.draft(tool);
-        let answer = caller.answer(&mut draft).await;
-        tried.push((draft, answer));
-    }
-    let rows = rows(&tried);
-    let mut drafts = Vec::new();
-    for (tool, (mut draft, mut answer)) in tools.iter().zip(tried) {
-        let required = required(tool);
-        // A row of another tool has the values of a key together.
-        if let Some(row) = rows.iter().find(|row| row.folder == draft.folder && row.has(&required)).filter(|_| !required.is_empty()) {
-            let keys = required.iter().filter_map(|name| Some((name.clone(), row.cells.get(name)?.clone())));
-            let mut other = Draft { inputs: draft.inputs.clone(), http: Vec::new(), ..caller.draft(tool) };
-            other.inputs.extend(keys);
-            let found = caller.answer(&mut other).await;
-            if matches!(found, Some(Found::Result { .. })) {
-                (draft, answer) = (other, found);
-            }
-        }
-        let keys: BTreeSet<String> =
-            tools.iter().filter(|other| folder_of(other) == draft.folder).flat_map(|tool| self::required(tool)).collect();
-        let keys = if draft.http.is_empty() { Some(&keys) } else { None };
-        if let Some(expect) = answer.and_then(|answer| answer.expected(tool, keys)) {
-            draft.expect = expect;
-            drafts.push(draft);
+/// The tests that pass.
+async fn passing(app: &App, report: &Report, shared: &Shared, known: &Known) -> Vec<Draft> {
+    // A call that fails on trial is nobody's business.
+    let _silence = dispatcher::set_default(&Dispatch::none());
+    let (scripts, audit) = (Rc::new(Engine::new()), AuditEntries::default());
+    let caller = Caller { app: Rc::new(app.clone()), shared, scripts, audit, known };
+    let mut passing = Vec::new();
+    for draft in caller.drafts(report).await {
+        let Ok(test) = test_said(&shared.folder, app, &draft.json().to_string()) else { continue };
+        let outcome = runner::here(&caller.app, &test, shared, &caller.scripts, &caller.audit).await;
+        if outcome.verdict == Verdict::Passed {
+            passing.push(draft);
         }
     }
-    drafts
-}
-
-/// Those that pass.
-fn passing(app: &App, shared: &Shared, drafts: Vec<Draft>) -> Vec<Draft> {
-    let read = |draft: Draft| test_said(&shared.folder, app, &draft.json().to_string()).ok().map(|test| (draft, test));
-    let (drafts, tests): (Vec<Draft>, Vec<AppTest>) = drafts.into_iter().filter_map(read).unzip();
-    if tests.is_empty() {
-        return Vec::new();
-    }
-    let outcomes = runner::run(app, &tests, shared, None, |_| ());
-    drafts.into_iter().zip(outcomes).filter(|(_, outcome)| outcome.verdict == Verdict::Passed).map(|(draft, _)| draft).collect()
+    passing
 }
 
 /// What a call gave.
@@ -201,6 +169,42 @@ enum Found {
 }
 
 impl Caller<'_> {
+    /// The tests that may be written.
+    async fn drafts(&self, report: &Report) -> Vec<Draft> {
+        let tested: BTreeSet<&str> = report.tests.iter().filter_map(AppTest::tool).collect();
+        let tools: Vec<&Tool> =
+            self.app.tools.iter().filter(|tool| !tool.path.is_empty() && reads(tool) && !tested.contains(tool.name.as_str())).collect();
+        let mut tried = Vec::new();
+        for tool in &tools {
+            let mut draft = self.draft(tool);
+            let answer = self.answer(&mut draft).await;
+            tried.push((draft, answer));
+        }
+        let rows = rows(&tried);
+        let mut drafts = Vec::new();
+        for (tool, (mut draft, mut answer)) in tools.iter().zip(tried) {
+            let required = required(tool);
+            // A row of another tool has the values of a key together.
+            if let Some(row) = rows.iter().find(|row| row.folder == draft.folder && row.has(&required)).filter(|_| !required.is_empty()) {
+                let keys = required.iter().filter_map(|name| Some((name.clone(), row.cells.get(name)?.clone())));
+                let mut other = Draft { inputs: draft.inputs.clone(), http: Vec::new(), ..self.draft(tool) };
+                other.inputs.extend(keys);
+                let found = self.answer(&mut other).await;
+                if matches!(found, Some(Found::Result { .. })) {
+                    (draft, answer) = (other, found);
+                }
+            }
+            let keys: BTreeSet<String> =
+                tools.iter().filter(|other| folder_of(other) == draft.folder).flat_map(|tool| self::required(tool)).collect();
+            let keys = if draft.http.is_empty() { Some(&keys) } else { None };
+            if let Some(expect) = answer.and_then(|answer| answer.expected(tool, keys)) {
+                draft.expect = expect;
+                drafts.push(draft);
+            }
+        }
+        drafts
+    }
+
     /// A test of a tool with values that its inputs take.
     fn draft(&self, tool: &Tool) -> Draft {
         let schema = input_schema(tool);

@@ -77,8 +77,7 @@ fn write(folder: &AppFolder<'_>, mut imported: ImportedApp) -> CommandResult {
         folder.write(".gitignore", ".env\n")?;
     }
     remove_rejected(folder, &mut imported)?;
-    report(folder, &imported)?;
-    first_tests::write(folder.path, &Known::default())
+    report(folder, &imported)
 }
 
 /// Removes the tools that the bundler rejects, so that the others can be served.
@@ -112,6 +111,7 @@ fn remove_rejected(folder: &AppFolder<'_>, imported: &mut ImportedApp) -> Comman
 
 fn report(folder: &AppFolder<'_>, imported: &ImportedApp) -> CommandResult {
     print(format_args!("created `{}` with {}", folder.name, count(imported.tools.len(), "tool")))?;
+    first_tests::write(folder.path, &Known::default())?;
     for note in &imported.notes {
         print(format_args!("note: {note}"))?;
     }
