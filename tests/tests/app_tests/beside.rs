@@ -50,7 +50,7 @@ fn audit_entries_and_spans_are_expected() {
     // A log that is wanted still comes, and a server that runs already cannot be asked.
     let output = run(folder.path(), &["--log", "info", "--filter", "a failure"], &[]);
     let log = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(log.contains("millrace::audit") && log.contains("code=NOT_FOUND"), "{log}");
+    assert!(log.contains("millrace::audit") && log.contains("code=\"NOT_FOUND\""), "{log}");
     let skipped = outcomes(folder.path(), &["--url", "http://127.0.0.1:1/mcp"], &[("KEY", "k")]);
     assert_eq!(skipped[0].2, ["`audit` cannot be asked of a server that runs already"]);
 }

@@ -1,8 +1,8 @@
 //! The tests of the sample shop notice what changes it: the app is changed in one place at a time,
 //! and one of its own tests has to fail.
 //!
-//! Whether a change is one of behaviour is not for its tests to say: calls that they do not know are
-//! made of both apps, and their answers, audit entries and rows are compared. A description, a time
+//! Whether a change is one of behaviour is not for its tests to say: calls that they do not know
+//! are made of both apps, and their answers, audit entries and rows are compared. A description, a time
 //! that a result is cached, or a limit of many calls changes none of these.
 
 use std::{

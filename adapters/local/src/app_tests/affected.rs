@@ -29,8 +29,8 @@ impl Before {
         Self { rest: rest(app), tools, scripts: app.scripts.clone(), outcomes }
     }
 
-    /// The outcomes of the tests that a new app does not concern, by their places. Those that failed
-    /// run again.
+    /// The outcomes of the tests that a new app does not concern, by their places. Tests that
+    /// failed run again.
     pub(crate) fn unconcerned(&self, app: &App, tests: &[AppTest]) -> BTreeMap<usize, Outcome> {
         // A file may have changed without the app.
         let is_made = |app: &App| app.adapters.iter().all(|adapter| adapter.connector != SQLITE.name || adapter.seed.is_some());

@@ -6,7 +6,7 @@ use std::{cell::RefCell, collections::BTreeSet, mem, rc::Rc};
 use millrace_core::{
     Json,
     app::{App, Auth, Middleware, MiddlewareAction},
-    fault::Stage,
+    fault::{Fault, Refusal},
     ports::{CallEvent, CallObserver, CallStart, Observer},
 };
 use serde_json::json;
@@ -58,9 +58,11 @@ impl Observer for Ran {
 #[derive(Default)]
 struct Passing {
     tool: String,
-    authenticated: bool,
-    /// The entries of the middleware that began.
+    was_rejected: bool,
+    /// The entries of the middleware that began, and of which nothing shows yet that they let the
+    /// call pass.
     entries: Vec<String>,
+    passed: Vec<String>,
 }
 
 struct WatchedCall {
@@ -73,31 +75,38 @@ impl CallObserver for WatchedCall {
         let mut call = self.call.borrow_mut();
         match event {
             CallEvent::Forwarded(tool) => tool.clone_into(&mut call.tool),
-            CallEvent::StageEnded(Stage::Authenticate) => call.authenticated = true,
+            // The call went on.
+            CallEvent::StageBegan(_) => {
+                let mut passed = mem::take(&mut call.entries);
+                call.passed.append(&mut passed);
+            }
             CallEvent::MiddlewareBegan(entry) => call.entries.push(entry.place.clone()),
             CallEvent::Failed(fault) => {
                 let mut parts = self.ran.0.borrow_mut();
                 parts.failures.insert((call.tool.clone(), fault.code.clone()));
-                match fault.stage {
-                    Stage::Authenticate if call.authenticated => {
-                        call.authenticated = false;
-                        parts.rejected.insert(call.tool.clone());
-                    }
-                    Stage::Middleware => parts.refused.extend(call.entries.pop()),
-                    _ => {}
+                match call.entries.pop() {
+                    Some(entry) => drop(parts.refused.insert(entry)),
+                    None => call.was_rejected = call.passed.is_empty() && is_rejection(fault),
                 }
             }
             CallEvent::Ended(_) => {
                 let mut parts = self.ran.0.borrow_mut();
-                let Passing { tool, authenticated, entries } = mem::take(&mut *call);
-                parts.passed.extend(entries);
-                if authenticated {
-                    parts.admitted.insert(tool);
-                }
+                let Passing { tool, was_rejected, entries, passed } = mem::take(&mut *call);
+                parts.passed.extend(entries.into_iter().chain(passed));
+                if was_rejected {
+                    parts.rejected.insert(tool)
+                } else {
+                    parts.admitted.insert(tool)
+                };
             }
             _ => {}
         }
     }
+}
+
+/// Whether a caller was turned away before any entry of the middleware.
+const fn is_rejection(fault: &Fault) -> bool {
+    matches!(fault.refusal, Some(Refusal::Unauthorized | Refusal::Forbidden(_)))
 }
 
 /// What of an app's parts ran.
