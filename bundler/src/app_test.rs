@@ -3,7 +3,7 @@
 //! They are no part of the app: a bundle has none of them. What a test says is read here, whole, so
 //! that whoever runs it ([`AppTest`]) reads no file of the app again but a snapshot.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use millrace_catalogue::SQLITE;
 use millrace_core::app::App;
@@ -11,8 +11,9 @@ use serde_json::{Map, Value as Json};
 
 use crate::{
     compiler::Compiler,
-    field::{Field, Named, Record, Shape},
+    field::{CheckMode, Field, Named, Record, Shape, check},
     names::{is_header_token, is_variable, meant},
+    source::Source,
     tree::{is_config, is_test, parent, stem},
     yaml::{Data, Document, Node},
 };
@@ -115,6 +116,9 @@ static TEST: Record = Record {
 /// What can be done with a question.
 const ACTIONS: [&str; 3] = ["accept", "decline", "cancel"];
 
+/// What a test that a program says is called.
+const SAID: &str = "call";
+
 /// The most tests of an app.
 const MAX_TESTS: usize = 10_000;
 
@@ -151,6 +155,14 @@ pub struct AppTest {
     pub expected: Vec<Expectation>,
     /// Where `snapshot: true` stands, if it does.
     pub snapshot: Option<String>,
+}
+
+impl AppTest {
+    /// The tool that it calls, where it calls one.
+    #[must_use]
+    pub fn tool(&self) -> Option<&str> {
+        if let TestSubject::Tool(name) = &self.subject { Some(name) } else { None }
+    }
 }
 
 /// Who makes the call of a test.
@@ -191,6 +203,17 @@ pub(crate) fn read_all(compiler: &mut Compiler<'_>, folders: &[String], app: &Ap
         }
     }
     tests
+}
+
+/// Reads a test that a program says: a file of tests with one test, which is no file of the app.
+/// Paths in it are relative to the app's folder.
+pub(crate) fn read_said(compiler: &mut Compiler<'_>, app: &App, text: &str) -> Option<AppTest> {
+    let mut document = Document::parse(Source::new(SAID, text), &mut compiler.findings)?;
+    check(&mut document, &TEST_FILE, CheckMode::strict(false), &mut compiler.findings);
+    let mut tests = Vec::new();
+    let app = TestedApp { app, is_whole: true, tools: &BTreeMap::new() };
+    read(compiler, app, &document, &mut tests);
+    tests.pop()
 }
 
 fn read(compiler: &mut Compiler<'_>, app: TestedApp<'_>, document: &Document, tests: &mut Vec<AppTest>) {

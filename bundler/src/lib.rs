@@ -282,6 +282,23 @@ fn report(mut compiler: compiler::Compiler<'_>, app: Option<App>, tests: Vec<App
     }
 }
 
+/// Reads a test that a program says in place of a file of the app: the text of a file of tests with
+/// one test, as YAML or JSON. Paths in it are relative to the app's folder.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn test_said(folder: &Path, app: &App, text: &str) -> Result<AppTest, Vec<Diagnostic>> {
+    let options = Options::default();
+    let Some(tree) = tree::Tree::open(folder, &Texts::default()) else { return Err(no_folder(folder).diagnostics) };
+    let mut compiler = compiler::Compiler::new(tree, &options, None);
+    let test = app_test::read_said(&mut compiler, app, text);
+    let found = compiler.findings;
+    match test {
+        Some(test) if !found.has_errors() => Ok(test),
+        _ => Err(found.into_sorted()),
+    }
+}
+
 /// Reads the YAML documents of a file that is no file of an app, as strictly as those are read.
 /// `path` is what diagnostics call it.
 ///

@@ -1,4 +1,5 @@
 export * from "./script.js";
+export * from "./test.js";
 
 /** Where an app runs. */
 export type Target = "local" | "worker" | "lambda";

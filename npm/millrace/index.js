@@ -4,6 +4,8 @@ import { command, environment } from "./command.js";
 
 // What handlers import, so that they can be tested under Node.
 export * from "./script.js";
+// What tests of an app call.
+export * from "./test.js";
 
 /** A command that failed without an answer: its exit code, and what it said. */
 export class CommandError extends Error {

@@ -359,6 +359,13 @@ pub(crate) struct Test {
     /// Run them again after every change of the app's files
     #[arg(long)]
     pub(crate) watch: bool,
+    /// Say which error codes, rules and entries of the middleware ran in no test
+    #[arg(long, conflicts_with = "url")]
+    pub(crate) coverage: bool,
+    /// Make the calls that a program asks for on standard input, one a line as JSON, and answer
+    /// each with a line: what `testTool` of the npm package starts
+    #[arg(long, conflicts_with_all = ["filters", "watch", "coverage", "update", "reporter", "url"])]
+    pub(crate) calls: bool,
     /// Write the snapshots anew; without it, only those that are missing, and with CI=1 none
     #[arg(long)]
     pub(crate) update: bool,

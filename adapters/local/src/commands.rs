@@ -18,6 +18,7 @@ mod dev;
 mod diff;
 mod doctor;
 mod explain;
+mod first_tests;
 mod grants;
 mod health;
 mod import;

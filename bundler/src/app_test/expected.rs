@@ -42,6 +42,18 @@ pub(super) static EXPECT: Record = Record {
             "What is said before the result, all of it, in order: `{ method: notifications/progress, params: { progress: 1 } }`. Of a map only the keys \
              that are written here are compared.",
         ),
+        Field::new(
+            "audit",
+            Shape::List(&Shape::Map(&Shape::Any)),
+            "The entries that the call leaves in the audit log, all of it, in order: `{ subject: u1, outcome: ok }`. Of an entry only the keys that are \
+             written here are compared; `[]` expects no entry.",
+        ),
+        Field::new(
+            "spans",
+            Shape::List(&Shape::Map(&Shape::Any)),
+            "Spans that the call has for a collector, in the order in which they end; others may be between: `{ name: execute, attributes: { \
+             millrace.adapter: shop } }`. Of a span only the keys that are written here are compared.",
+        ),
         Field::new("rows", Shape::List(&Shape::Record(&ROWS)), "What statements return after the call, of the databases of the test."),
         Field::new(
             "snapshot",
@@ -111,6 +123,10 @@ pub enum Expectation {
     Error(String, ExpectedError),
     /// These notifications come before the result.
     Notifications(String, Vec<Json>),
+    /// The call leaves these audit entries.
+    Audit(String, Vec<Json>),
+    /// The call has these spans, in this order, with others between.
+    Spans(String, Vec<Json>),
     /// A statement returns these rows after the call.
     Rows(String, ExpectedRows),
 }
@@ -196,6 +212,8 @@ pub(super) fn read(
             "result" => reader.found.push(Expectation::Result(place, value.json())),
             "error" => reader.error(place, value),
             "notifications" => reader.found.push(Expectation::Notifications(place, value.items().iter().map(Node::json).collect())),
+            "audit" => reader.found.push(Expectation::Audit(place, value.items().iter().map(Node::json).collect())),
+            "spans" => reader.found.push(Expectation::Spans(place, value.items().iter().map(Node::json).collect())),
             "rows" => value.items().iter().for_each(|rows| reader.rows(rows)),
             _ => {}
         }

@@ -24,8 +24,7 @@ pub(crate) fn chosen(tests: Vec<AppTest>, filters: &[String]) -> Vec<AppTest> {
 
 /// The tools of the app's author that no test calls.
 pub(crate) fn untested(app: &App, tests: &[AppTest]) -> Vec<String> {
-    let tested: BTreeSet<&str> =
-        tests.iter().filter_map(|test| if let TestSubject::Tool(name) = &test.subject { Some(name.as_str()) } else { None }).collect();
+    let tested: BTreeSet<&str> = tests.iter().filter_map(AppTest::tool).collect();
     // The tools of a search have no file.
     let own = app.tools.iter().filter(|tool| !tool.path.is_empty());
     own.map(|tool| &tool.name).filter(|name| !tested.contains(name.as_str())).cloned().collect()
@@ -40,11 +39,13 @@ pub(crate) fn not_for_server(app: &App, test: &AppTest, writes: bool) -> Option<
         ("http", !test.http.is_empty()),
         ("env", !test.variables.is_empty()),
         ("rows", test.expected.iter().any(|expected| matches!(expected, Expectation::Rows(..)))),
+        ("audit", test.expected.iter().any(|expected| matches!(expected, Expectation::Audit(..)))),
+        ("spans", test.expected.iter().any(|expected| matches!(expected, Expectation::Spans(..)))),
         ("as", matches!(test.caller, Some(TestCaller::Claims(_)))),
     ];
     if let Some((key, _)) = own.into_iter().find(|(_, is_there)| *is_there) {
         return Some(match key {
-            "rows" => "`rows` cannot be asked of a server that runs already".to_owned(),
+            "rows" | "audit" | "spans" => format!("`{key}` cannot be asked of a server that runs already"),
             "as" => "the claims of `as` have no effect on a server that runs already".to_owned(),
             _ => format!("`{key}` has no effect on a server that runs already"),
         });
@@ -55,7 +56,7 @@ pub(crate) fn not_for_server(app: &App, test: &AppTest, writes: bool) -> Option<
 }
 
 /// Whether a tool only reads, as its statement or its hint says.
-fn reads(tool: &Tool) -> bool {
+pub(crate) fn reads(tool: &Tool) -> bool {
     let hint = || serde_json::from_str::<Json>(&tool.descriptor).is_ok_and(|descriptor| descriptor["annotations"]["readOnlyHint"] == true);
     tool.execute.access().map_or_else(hint, Access::reads)
 }

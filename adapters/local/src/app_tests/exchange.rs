@@ -35,19 +35,19 @@ pub(super) enum Server<'a> {
 
 /// What a call gave.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(crate) struct Answer {
     /// What was said before the result, in order.
-    pub(super) notifications: Vec<Json>,
-    pub(super) result: Result<Map<String, Json>, Failure>,
+    pub(crate) notifications: Vec<Json>,
+    pub(crate) result: Result<Map<String, Json>, Failure>,
 }
 
 /// How a call failed.
 #[derive(Debug)]
-pub(super) struct Failure {
-    pub(super) code: String,
-    pub(super) message: String,
+pub(crate) struct Failure {
+    pub(crate) code: String,
+    pub(crate) message: String,
     /// What a model sees of it, where it is the result of a tool.
-    pub(super) result: Option<Map<String, Json>>,
+    pub(crate) result: Option<Map<String, Json>>,
 }
 
 /// Makes the call of a test.
@@ -208,7 +208,7 @@ fn failed(result: Map<String, Json>) -> Reply {
 }
 
 /// The text of a result: of a tool's content, a prompt's messages, a resource's contents.
-pub(super) fn text_of(result: &Map<String, Json>) -> String {
+pub(crate) fn text_of(result: &Map<String, Json>) -> String {
     let list = |key: &str| result.get(key).and_then(Json::as_array).into_iter().flatten();
     let content = list("content").chain(list("messages").map(|message| &message["content"])).chain(list("contents"));
     let texts = content.filter_map(|block| block["text"].as_str().or_else(|| block["resource"]["text"].as_str()));

@@ -9,8 +9,15 @@ use super::{
     outcome::Problem,
 };
 
+/// What is known of a call beside its answer, where this process answered it.
+pub(super) struct Watched {
+    pub(super) endpoint: Endpoint,
+    pub(super) audit: Vec<Json>,
+    pub(super) spans: Vec<Json>,
+}
+
 /// What is otherwise than the test expects, in the order in which it says so.
-pub(super) async fn judge(test: &AppTest, answer: &Answer, endpoint: Option<&Endpoint>) -> Vec<Problem> {
+pub(super) async fn judge(test: &AppTest, answer: &Answer, watched: Option<&Watched>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let expects_failure = test.expected.iter().any(|expected| matches!(expected, Expectation::Error(..)));
     if let (Err(failure), false) = (&answer.result, expects_failure) {
@@ -25,9 +32,9 @@ pub(super) async fn judge(test: &AppTest, answer: &Answer, endpoint: Option<&End
                 let found = Json::from(answer.notifications.clone());
                 problems.extend(differ(place, "notifications", &wanted.clone().into(), &found, Comparison::Has));
             }
-            (Expectation::Rows(place, rows), _) => {
-                if let Some(endpoint) = endpoint {
-                    problems.extend(rows_differ(place, rows, endpoint).await);
+            (Expectation::Rows(..) | Expectation::Audit(..) | Expectation::Spans(..), _) => {
+                if let Some(watched) = watched {
+                    problems.extend(beside(expected, watched).await);
                 }
             }
             (expected, Ok(result)) => problems.extend(of_result(expected, result)),
@@ -55,6 +62,8 @@ const fn place_of(expected: &Expectation) -> &str {
         | Expectation::Result(place, _)
         | Expectation::Error(place, _)
         | Expectation::Notifications(place, _)
+        | Expectation::Audit(place, _)
+        | Expectation::Spans(place, _)
         | Expectation::Rows(place, _) => place.as_str(),
     }
 }
@@ -105,23 +114,69 @@ fn of_result(expected: &Expectation, result: &serde_json::Map<String, Json>) -> 
         Expectation::Structured(place, wanted) => structured(place, wanted, Comparison::Has),
         Expectation::StructuredEquals(place, wanted) => structured(place, wanted, Comparison::Equals),
         Expectation::Result(place, wanted) => differ(place, "result", wanted, &result.clone().into(), Comparison::Has),
-        Expectation::Error(..) | Expectation::Notifications(..) | Expectation::Rows(..) => Vec::new(),
+        Expectation::Error(..)
+        | Expectation::Notifications(..)
+        | Expectation::Audit(..)
+        | Expectation::Spans(..)
+        | Expectation::Rows(..) => Vec::new(),
     }
 }
 
+/// What is otherwise of what the call left behind.
+async fn beside(expected: &Expectation, watched: &Watched) -> Vec<Problem> {
+    match expected {
+        Expectation::Rows(place, rows) => rows_differ(place, rows, &watched.endpoint).await,
+        Expectation::Audit(place, wanted) => differ(place, "audit", &wanted.clone().into(), &watched.audit.clone().into(), Comparison::Has),
+        Expectation::Spans(place, wanted) => spans_missing(place, wanted, &watched.spans),
+        _ => Vec::new(),
+    }
+}
+
+/// The first span that is expected and not there, after those before it.
+fn spans_missing(place: &str, wanted: &[Json], found: &[Json]) -> Vec<Problem> {
+    let mut left = found.iter();
+    for (index, span) in wanted.iter().enumerate() {
+        if left.any(|found| differences("span", span, found, Comparison::Has).is_empty()) {
+            continue;
+        }
+        let why = format!("`spans[{index}]` is missing: {}", shown(span));
+        // One of the same name is likely the one that was meant.
+        let same = found.iter().find(|found| found["name"] == span["name"]);
+        let told = match same {
+            Some(same) => differ(place, &format!("spans[{index}]"), span, same, Comparison::Has),
+            None => {
+                let names: Vec<&str> = found.iter().filter_map(|span| span["name"].as_str()).collect();
+                vec![Problem::new(place, format!("the spans are {}", shown(&names.into())))]
+            }
+        };
+        return [vec![Problem::new(place, why)], told].concat();
+    }
+    Vec::new()
+}
+
 async fn rows_differ(place: &str, expected: &ExpectedRows, endpoint: &Endpoint) -> Vec<Problem> {
-    match endpoint.pipeline().look_up(expected.adapter, &expected.sql, &[]).await {
-        Ok(rows) => {
-            let found = serde_json::to_value(rows.json()).unwrap_or_default();
+    match rows_of(expected, endpoint).await {
+        Ok(found) => {
             let mut problems = differ(place, "rows", &expected.rows.clone().into(), &found, Comparison::Has);
             if !problems.is_empty() {
                 problems.push(Problem::new(place, format!("the rows are {}", shown(&found))));
             }
             problems
         }
+        Err(why) => vec![Problem::new(place, why)],
+    }
+}
+
+/// What a statement returns after the call.
+///
+/// # Errors
+/// It fails, as a sentence.
+pub(super) async fn rows_of(expected: &ExpectedRows, endpoint: &Endpoint) -> Result<Json, String> {
+    match endpoint.pipeline().look_up(expected.adapter, &expected.sql, &[]).await {
+        Ok(rows) => Ok(serde_json::to_value(rows.json()).unwrap_or_default()),
         Err(error) => {
             let ErrorParts { message, source, .. } = error.into_parts();
-            vec![Problem::new(place, format!("the statement fails: {}", source.unwrap_or(message)))]
+            Err(format!("the statement fails: {}", source.unwrap_or(message)))
         }
     }
 }

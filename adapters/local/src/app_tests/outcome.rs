@@ -5,6 +5,8 @@ use std::time::Duration;
 use millrace_bundler::AppTest;
 use millrace_core::Json;
 
+use super::coverage::{Coverage, Parts};
+
 /// What came of a test.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
@@ -12,6 +14,8 @@ pub(crate) struct Outcome {
     pub(crate) took: Duration,
     /// What the snapshot of the test is compared with; `None` where it has none, or no result.
     pub(crate) snapshot: Option<Json>,
+    /// What of the app ran.
+    pub(crate) parts: Parts,
 }
 
 /// Whether a test passed.
@@ -42,12 +46,12 @@ impl Outcome {
     /// The outcome of a test that has these problems.
     pub(crate) fn of(problems: Vec<Problem>) -> Self {
         let verdict = if problems.is_empty() { Verdict::Passed } else { Verdict::Failed(problems) };
-        Self { verdict, took: Duration::ZERO, snapshot: None }
+        Self { verdict, took: Duration::ZERO, snapshot: None, parts: Parts::default() }
     }
 
     /// The outcome of a test that did not run.
     pub(crate) fn skipped(why: impl Into<String>) -> Self {
-        Self { verdict: Verdict::Skipped(why.into()), took: Duration::ZERO, snapshot: None }
+        Self { verdict: Verdict::Skipped(why.into()), took: Duration::ZERO, snapshot: None, parts: Parts::default() }
     }
 
     /// Adds a problem.
@@ -64,6 +68,10 @@ pub(crate) struct Results<'a> {
     pub(crate) tests: Vec<(&'a AppTest, Outcome)>,
     /// The tools that no test of the app calls.
     pub(crate) untested: Vec<String>,
+    /// Which parts of the app ran; `None` where that is not seen.
+    pub(crate) coverage: Option<Coverage>,
+    /// Whether people are told of it.
+    pub(crate) tells_coverage: bool,
     pub(crate) took: Duration,
 }
 

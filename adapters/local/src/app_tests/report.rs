@@ -6,7 +6,10 @@ use millrace_bundler::{AppTest, TestSubject};
 use millrace_core::Json;
 use serde_json::json;
 
-use super::outcome::{Outcome, Problem, Results, Verdict};
+use super::{
+    coverage::Coverage,
+    outcome::{Outcome, Problem, Results, Verdict},
+};
 use crate::app::count;
 
 /// For people: the files, what failed and why, and how many.
@@ -37,6 +40,9 @@ pub(crate) fn pretty(results: &Results<'_>) -> String {
     lines.push(summary(results));
     if let Some(untested) = untested(results) {
         lines.push(untested);
+    }
+    if let Some(coverage) = results.coverage.as_ref().filter(|_| results.tells_coverage) {
+        lines.extend(coverage.lines());
     }
     lines.join("\n")
 }
@@ -144,6 +150,7 @@ pub(crate) fn json(results: &Results<'_>) -> Json {
         "failed": counts.failed,
         "skipped": counts.skipped,
         "untested": results.untested,
+        "coverage": results.coverage.as_ref().map(Coverage::json),
         "tests": tests.collect::<Vec<_>>(),
     })
 }

@@ -14,17 +14,19 @@ use millrace_bundler::AppTest;
 use millrace_core::{
     Endpoint,
     app::App,
-    ports::{Env, ScriptEngine},
+    ports::{Env, Ports, ScriptEngine},
 };
 use millrace_native::{clock::SystemClock, http_client::NativeHttpClient, isolate, wait_until::Tasks};
 use millrace_script::Engine;
 
 use super::{
     chosen::not_for_server,
+    coverage::Parts,
     credentials,
     exchange::{self, Server},
-    judge,
+    judge::{self, Watched},
     outcome::{Outcome, Problem},
+    seen::{AuditEntries, Seen},
     world::{self, Strayed},
 };
 
@@ -88,13 +90,15 @@ async fn on_isolate(
     let app = Rc::new(app.clone());
     let scripts: Rc<dyn ScriptEngine> = Rc::new(Engine::new());
     let client = NativeHttpClient::new(Rc::new(SystemClock));
+    let audit = AuditEntries::default();
+    let _kept = audit.keep();
     loop {
         let index = next.fetch_add(1, Ordering::Relaxed);
         let Some(test) = tests.get(index) else { return };
         let began = Instant::now();
         let outcome = match server {
             Some(server) => at_server(&app, test, shared, server, &client).await,
-            None => here(&app, test, shared, &scripts).await,
+            None => here(&app, test, shared, &scripts, &audit).await,
         };
         let outcome = Outcome { took: began.elapsed(), ..outcome };
         if ended.send((index, outcome)).is_err() {
@@ -104,29 +108,52 @@ async fn on_isolate(
 }
 
 /// Runs a test on an endpoint of its own.
-async fn here(app: &Rc<App>, test: &AppTest, shared: &Shared, scripts: &Rc<dyn ScriptEngine>) -> Outcome {
-    let variables = credentials::with_keys(app, world::variables(shared, test));
-    let credentials = match credentials::of(app, test, &variables) {
-        Ok(credentials) => credentials,
+pub(crate) async fn here(app: &Rc<App>, test: &AppTest, shared: &Shared, scripts: &Rc<dyn ScriptEngine>, audit: &AuditEntries) -> Outcome {
+    let called = match call(app, test, shared, scripts, audit).await {
+        Ok(called) => called,
         Err(problem) => return Outcome::of(vec![Problem::new(&test.place, problem)]),
     };
+    let Called { answer, watched, strayed, parts } = called;
+    let mut outcome = judged(test, answer, Some(&watched)).await;
+    strayed.unlisted().into_iter().for_each(|why| outcome.fail(Problem::new(&test.place, why)));
+    // Whatever came of it: it is not what a test says anything of.
+    match strayed.unreached() {
+        Some(why) => Outcome::skipped(why),
+        None => Outcome { parts, ..outcome },
+    }
+}
+
+/// What came of the call of a test.
+pub(crate) struct Called {
+    pub(crate) answer: Result<exchange::Answer, String>,
+    pub(super) watched: Watched,
+    pub(crate) strayed: Strayed,
+    parts: Parts,
+}
+
+/// Makes the call of a test, in a world of its own.
+///
+/// # Errors
+/// Why its caller cannot make it.
+pub(crate) async fn call(
+    app: &Rc<App>,
+    test: &AppTest,
+    shared: &Shared,
+    scripts: &Rc<dyn ScriptEngine>,
+    audit: &AuditEntries,
+) -> Result<Called, String> {
+    let variables = credentials::with_keys(app, world::variables(shared, test));
+    let credentials = credentials::of(app, test, &variables)?;
     let (tasks, strayed) = (Tasks::new(), Strayed::default());
+    let seen = Seen::default();
     let ports = world::ports(shared, test, variables, scripts.clone(), &tasks, &strayed);
-    let endpoint = Endpoint::sharing(app.clone(), ports);
+    let endpoint = Endpoint::sharing(app.clone(), Ports { observer: seen.observer(), ..ports });
+    // The end of a chain of another test is none of this one's.
+    drop(audit.take());
     let answer = exchange::call(&Server::Here(&endpoint), test, &credentials).await;
     tasks.drained().await;
-    let mut outcome = judged(test, answer, Some(&endpoint)).await;
-    for request in strayed.unlisted.borrow().iter() {
-        let why = format!("`{request}` was sent, and `http` lists no answer to it");
-        outcome.fail(Problem::new(&test.place, why));
-    }
-    // Whatever came of it: it is not what a test says anything of.
-    match &*strayed.adapter.borrow() {
-        Some((adapter, connector)) => Outcome::skipped(format!(
-            "it needs the adapter `{adapter}`, and a database of `{connector}` is not made anew for each test; `--database {adapter}` uses the one that there is"
-        )),
-        None => outcome,
-    }
+    let watched = Watched { endpoint, audit: audit.take(), spans: seen.spans() };
+    Ok(Called { answer, watched, strayed, parts: seen.ran.take() })
 }
 
 /// Runs a test against a server that runs already.
@@ -143,11 +170,11 @@ async fn at_server(app: &App, test: &AppTest, shared: &Shared, server: &RunningS
     judged(test, answer, None).await
 }
 
-async fn judged(test: &AppTest, answer: Result<exchange::Answer, String>, endpoint: Option<&Endpoint>) -> Outcome {
+async fn judged(test: &AppTest, answer: Result<exchange::Answer, String>, watched: Option<&Watched>) -> Outcome {
     match answer {
         Ok(answer) => {
             let snapshot = test.snapshot.is_some().then(|| judge::snapshot(&answer));
-            Outcome { snapshot, ..Outcome::of(judge::judge(test, &answer, endpoint).await) }
+            Outcome { snapshot, ..Outcome::of(judge::judge(test, &answer, watched).await) }
         }
         Err(problem) => Outcome::of(vec![Problem::new(&test.place, problem)]),
     }

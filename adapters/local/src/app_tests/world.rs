@@ -81,11 +81,32 @@ pub(crate) struct Shared {
 
 /// What a test did that it may not.
 #[derive(Clone, Default)]
-pub(super) struct Strayed {
+pub(crate) struct Strayed {
     /// An adapter that has no database for tests, and its connector.
     pub(super) adapter: Rc<RefCell<Option<(String, String)>>>,
     /// Requests that the test lists no answer to.
     pub(super) unlisted: Rc<RefCell<Vec<String>>>,
+}
+
+impl Strayed {
+    /// The adapter that the call needs and a test does not reach, as a sentence.
+    pub(crate) fn unreached(&self) -> Option<String> {
+        self.adapter.borrow().as_ref().map(|(adapter, connector)| {
+            format!(
+                "it needs the adapter `{adapter}`, and a database of `{connector}` is not made anew for each test; `--database {adapter}` uses the one that there is"
+            )
+        })
+    }
+
+    /// The requests that the test lists no answer to: `GET https://api.example.com/rates`.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        self.unlisted.borrow().clone()
+    }
+
+    /// The same, each as a sentence.
+    pub(super) fn unlisted(&self) -> Vec<String> {
+        self.requests().iter().map(|request| format!("`{request}` was sent, and `http` lists no answer to it")).collect()
+    }
 }
 
 /// The variables of a test: its own, and those of the machine where an adapter is used as it is.

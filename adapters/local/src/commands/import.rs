@@ -9,7 +9,10 @@ use std::{collections::BTreeMap, fs, io::Read as _, path::Path};
 use millrace_bundler::{Diagnostic, Severity, yaml_documents};
 use millrace_core::Json;
 
-use super::new::{folder::AppFolder, from::yaml};
+use super::{
+    first_tests::{self, Known},
+    new::{folder::AppFolder, from::yaml},
+};
 use crate::{
     app::{self, count},
     cli::{Import, ImportSource, ImportToolbox},
@@ -108,6 +111,7 @@ fn remove_rejected(folder: &AppFolder<'_>, imported: &mut ImportedApp) -> Comman
 
 fn report(folder: &AppFolder<'_>, imported: &ImportedApp) -> CommandResult {
     print(format_args!("created `{}` with {}", folder.name, count(imported.tools.len(), "tool")))?;
+    first_tests::write(folder.path, &Known::default())?;
     for note in &imported.notes {
         print(format_args!("note: {note}"))?;
     }

@@ -1,5 +1,6 @@
 //! `millrace new`: an app that runs at once, with what it takes to develop, connect and deploy it.
 
+use super::first_tests::{self, Known};
 use crate::{
     cli::New,
     output::{CommandResult, print},
@@ -23,5 +24,8 @@ pub(super) fn run(arguments: &New) -> CommandResult {
         None => sample::write(&folder)?,
     };
     project.write(&folder)?;
+    if arguments.from.as_deref().is_some_and(|from| api::specification(from).is_none()) {
+        first_tests::write(folder.path, &Known::default())?;
+    }
     print(project.next_steps(&folder))
 }

@@ -1,7 +1,7 @@
 //! `millrace test`: runs the tests of an app.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     env,
     io::{self, IsTerminal as _, Write as _},
     sync::Arc,
@@ -14,8 +14,11 @@ use millrace_core::app::App;
 use crate::{
     app::{self, count},
     app_tests::{
+        affected::Before,
+        calls,
         chosen::{chosen, untested},
-        outcome::Results,
+        coverage::{Coverage, Parts},
+        outcome::{Outcome, Results},
         report,
         runner::{self, Originals, RunningServer, Shared},
         snapshots::{self, Writing},
@@ -30,13 +33,17 @@ const MANY: usize = 50;
 
 pub(super) fn run(arguments: &Test) -> CommandResult {
     let originals = Originals::default();
-    if !arguments.watch {
-        return once(arguments, &originals, &mut app::compile(&arguments.app));
+    if arguments.calls {
+        return answer_calls(arguments, originals);
     }
+    let mut before = None;
     let mut report = app::compile(&arguments.app);
+    if !arguments.watch {
+        return once(arguments, &originals, &mut report, &mut before);
+    }
     let mut watch = Watch::start(&arguments.app, &report.files).map_err(CommandError::wrong)?;
     loop {
-        if let Err(failure) = once(arguments, &originals, &mut report) {
+        if let Err(failure) = once(arguments, &originals, &mut report, &mut before) {
             if matches!(failure, CommandError::ReaderGone) {
                 return Err(failure);
             }
@@ -52,8 +59,21 @@ pub(super) fn run(arguments: &Test) -> CommandResult {
     }
 }
 
-/// Runs the tests of a compiled app.
-fn once(arguments: &Test, originals: &Originals, report: &mut Report) -> CommandResult {
+/// Makes the calls that a program asks for.
+fn answer_calls(arguments: &Test, originals: Originals) -> CommandResult {
+    let app = app::load(&arguments.app)?.app;
+    let shared = Shared {
+        folder: arguments.app.clone(),
+        variables: app::variables(&arguments.app)?,
+        allowed: Arc::new(allowed(arguments, &app)?),
+        originals,
+    };
+    calls::answer(&app, &shared)
+}
+
+/// Runs the tests of a compiled app; of an app that was run `before`, those that its change
+/// concerns.
+fn once(arguments: &Test, originals: &Originals, report: &mut Report, before: &mut Option<Before>) -> CommandResult {
     let began = Instant::now();
     app::show(&arguments.app, &report.diagnostics);
     let Some(app) = report.app.take() else { return Err(CommandError::Told) };
@@ -79,14 +99,20 @@ fn once(arguments: &Test, originals: &Originals, report: &mut Report) -> Command
     };
     let server = arguments.url.clone().map(|url| RunningServer { url, writes: arguments.writes });
     let shows_progress = io::stderr().is_terminal() && tests.len() >= MANY;
-    let outcomes = runner::run(&app, &tests, &shared, server.as_ref(), |done| {
-        if shows_progress {
-            progress(done, tests.len());
-        }
+    let is_shared = server.is_some() || !arguments.databases.is_empty();
+    let known = before.take().filter(|_| !is_shared).map(|before| before.unconcerned(&app, &tests)).unwrap_or_default();
+    let outcomes = run_others(&app, &tests, known, &|tests| {
+        runner::run(&app, tests, &shared, server.as_ref(), |done| {
+            if shows_progress {
+                progress(done, tests.len());
+            }
+        })
     });
+    let coverage = server.is_none().then(|| covered(&app, &outcomes));
     let mut pairs: Vec<_> = tests.iter().zip(outcomes).collect();
     let written = snapshots::compare(&arguments.app, &mut pairs, writing(arguments))?;
-    let results = Results { tests: pairs, untested, took: began.elapsed() };
+    *before = Some(Before::of(&app, &pairs));
+    let results = Results { tests: pairs, untested, coverage, tells_coverage: arguments.coverage, took: began.elapsed() };
     tell(arguments.reporter, &results)?;
     if written > 0 {
         note(format_args!("{} written: read what changed before you commit it", count(written, "snapshot")));
@@ -106,6 +132,26 @@ fn list(reporter: Reporter, tests: &[AppTest], untested: &[String]) -> CommandRe
             Err(CommandError::Usage("`--list` prints for people, or with `--reporter json`; the other formats are of results".to_owned()))
         }
     }
+}
+
+/// Runs the tests whose outcomes are not known.
+fn run_others(app: &App, tests: &[AppTest], known: BTreeMap<usize, Outcome>, run: &dyn Fn(&[AppTest]) -> Vec<Outcome>) -> Vec<Outcome> {
+    if known.is_empty() {
+        return run(tests);
+    }
+    let others: Vec<AppTest> =
+        tests.iter().enumerate().filter(|(place, _)| !known.contains_key(place)).map(|(_, test)| test.clone()).collect();
+    note(format_args!("{} of `{}` ran again; nothing changed for the others", count(others.len(), "test"), app.name));
+    let mut ran = run(&others).into_iter();
+    let mut known = known;
+    (0..tests.len()).filter_map(|place| known.remove(&place).or_else(|| ran.next())).collect()
+}
+
+/// What of the app ran in some test.
+fn covered(app: &App, outcomes: &[Outcome]) -> Coverage {
+    let mut parts = Parts::default();
+    outcomes.iter().for_each(|outcome| parts.add(outcome.parts.clone()));
+    Coverage::of(app, &parts)
 }
 
 fn tell(reporter: Reporter, results: &Results<'_>) -> CommandResult {

@@ -20,7 +20,10 @@ use super::imported::{MOST_ROUNDS, folder_for};
 use crate::{
     app::{self, count},
     cli::ImportOpenapi,
-    commands::new::{folder::AppFolder, from::yaml},
+    commands::{
+        first_tests::{self, Known},
+        new::{folder::AppFolder, from::yaml},
+    },
     output::{CommandError, CommandResult, note, print, typed},
 };
 
@@ -33,6 +36,7 @@ mod operation;
 mod prose;
 mod request;
 mod response;
+mod sample;
 mod schema;
 mod tool;
 mod used;
@@ -93,6 +97,7 @@ pub(super) fn run(arguments: &ImportOpenapi) -> CommandResult {
         }
     }
     write(&folder, &api, &chosen, &known)?;
+    write_tests(&folder, &api, &chosen)?;
     tell_gone(&api, &tools, &known)?;
     if let Some(others) = others.filter(|others| *others > 0) {
         print(format_args!(
@@ -136,6 +141,7 @@ pub(in crate::commands) fn write_new(folder: &AppFolder<'_>, arguments: &ImportO
     let chosen = built(&api, &tools, &places, &mut omitted)?;
     write_root(folder, &api)?;
     write(folder, &api, &chosen, &BTreeMap::new())?;
+    write_tests(folder, &api, &chosen)?;
     if all > places.len() {
         print(format_args!(
             "{} without a tool: the first {MOST_OF_NEW} were taken; choose with `--only` or `--tag`, or add some with `millrace import openapi`",
@@ -330,6 +336,20 @@ impl Fates {
         }
         Ok(())
     }
+}
+
+/// Writes a test for each of the tools that only reads: the API answers as its specification says.
+fn write_tests(folder: &AppFolder<'_>, api: &Api, tools: &[&Tool<'_>]) -> CommandResult {
+    let name = |tool: &Tool<'_>| format!("{}-{}", api.name, tool.folder);
+    let answers = tools.iter().filter_map(|tool| Some((name(tool), sample::of(&tool.operation)?))).collect();
+    let variables = api.variables.iter().map(|(name, _)| (name.clone(), value_for_tests(name))).collect();
+    first_tests::write(folder.path, &Known { variables, answers })
+}
+
+/// What a variable is in tests, whose requests go nowhere.
+fn value_for_tests(name: &str) -> String {
+    let is_url = ["URL", "HOST", "SERVER"].iter().any(|end| name.ends_with(end));
+    if is_url { "https://api.example.com" } else { "test" }.to_owned()
 }
 
 /// Says which tools have operations that the API no longer has.

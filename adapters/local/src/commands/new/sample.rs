@@ -8,7 +8,7 @@ use super::{
 use crate::output::CommandResult;
 
 /// Its files.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 11] = [
     ("app/adapters/notes.yaml", include_str!("../../../template/notes.yaml")),
     ("app/adapters/notes.sql", include_str!("../../../template/notes.sql")),
     ("app/presenters/note.yaml", include_str!("../../../template/note.yaml")),
@@ -17,6 +17,7 @@ const FILES: [(&str, &str); 10] = [
     ("app/tools/find-notes/find-notes.test.yaml", include_str!("../../../template/find-notes.test.yaml")),
     ("app/tools/add-note/config.yaml", include_str!("../../../template/add-note.yaml")),
     ("app/tools/greet/config.yaml", include_str!("../../../template/greet.yaml")),
+    ("app/tools/greet/greet.test.yaml", include_str!("../../../template/greet.test.yaml")),
     ("app/tools/greet/handler.ts", include_str!("../../../template/greet.ts")),
     ("tests/greet.test.ts", include_str!("../../../template/greet.test.ts")),
 ];

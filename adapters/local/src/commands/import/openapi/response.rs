@@ -124,7 +124,7 @@ impl Response {
 }
 
 /// The answer that says that it went well.
-fn success<'a>(operation: &Operation<'a>) -> Option<Node<'a>> {
+pub(super) fn success<'a>(operation: &Operation<'a>) -> Option<Node<'a>> {
     let responses = operation.node.get("responses")?;
     let first = responses.entries().map(|(status, _)| status).filter(|status| status.starts_with('2')).min();
     responses.get(first.unwrap_or("default"))

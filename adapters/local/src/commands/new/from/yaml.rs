@@ -1,5 +1,7 @@
 //! Texts in YAML. What comes from a database is never taken for anything but a text.
 
+use millrace_core::Json;
+
 use super::names;
 
 /// A text in double quotes, for any place.
@@ -35,6 +37,20 @@ pub(in crate::commands) fn word(text: &str) -> String {
     let is_plain =
         text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
     if is_plain && !OTHERS.iter().any(|other| text.eq_ignore_ascii_case(other)) { text.to_owned() } else { quoted(text) }
+}
+
+/// A value on one line: `{ id: 1, tags: [a] }`.
+pub(in crate::commands) fn flow(value: &Json) -> String {
+    match value {
+        Json::Object(members) if members.is_empty() => "{}".to_owned(),
+        Json::Object(members) => {
+            let members: Vec<String> = members.iter().map(|(key, value)| format!("{}: {}", word(key), flow(value))).collect();
+            format!("{{ {} }}", members.join(", "))
+        }
+        Json::Array(elements) => format!("[{}]", elements.iter().map(flow).collect::<Vec<_>>().join(", ")),
+        Json::String(text) => word(text),
+        other => other.to_string(),
+    }
 }
 
 /// What somebody wrote about a table or a column, as part of a description: one line, not too long,
