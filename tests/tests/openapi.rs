@@ -305,7 +305,6 @@ fn on_a_terminal_operations_are_chosen_from_the_list() {
     }
 }
 
-/// The files of a folder with their texts.
 /// The names of the folders below one that have a tool.
 fn tool_names(folder: &Path) -> Vec<String> {
     let tools = all_files(folder).into_iter().filter(|file| file.ends_with("config.yaml"));
