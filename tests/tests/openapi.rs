@@ -211,8 +211,7 @@ fn operations_are_chosen_and_the_rest_is_left_out() {
         said(path, &[&["import", "openapi", "shop.yaml"], options].concat());
         let adapter = if options.contains(&"store") { "store" } else { "shop" };
         let tools = path.join("shop/app/tools").join(adapter);
-        let names: Vec<String> =
-            all_files(&tools).iter().map(|file| file.parent().unwrap().file_name().unwrap().to_string_lossy().into_owned()).collect();
+        let names = tool_names(&tools);
         assert_eq!(names, expected, "{options:?}");
     }
     for (options, why) in [
@@ -296,8 +295,7 @@ fn on_a_terminal_operations_are_chosen_from_the_list() {
         let (list, written) = said.split_once("which of them? Names or tags with commas between, or `all`:").unwrap();
         assert!(is_well && list.contains("4 tools, about ") && list.contains("GET /orders/{id}  get-order"), "{said}");
         assert!(written.contains(&format!("wrote {} files", expected.len() + 1)), "{said}");
-        let names: Vec<String> =
-            all_files(&tools).iter().map(|file| file.parent().unwrap().file_name().unwrap().to_string_lossy().into_owned()).collect();
+        let names = tool_names(&tools);
         assert_eq!(names, expected, "{typed}");
     }
     drop(fs::remove_dir_all(path.join("shop")));
@@ -307,9 +305,19 @@ fn on_a_terminal_operations_are_chosen_from_the_list() {
     }
 }
 
-/// The files of a folder with their texts.
+/// The names of the folders below one that have a tool.
+fn tool_names(folder: &Path) -> Vec<String> {
+    let tools = all_files(folder).into_iter().filter(|file| file.ends_with("config.yaml"));
+    tools.map(|file| file.parent().unwrap().file_name().unwrap().to_string_lossy().into_owned()).collect()
+}
+
+/// What is in a folder, but for the tests of tools.
 fn contents(folder: &Path) -> Vec<(PathBuf, String)> {
-    all_files(folder).into_iter().map(|file| (file.clone(), fs::read_to_string(&file).unwrap())).collect()
+    all_files(folder)
+        .into_iter()
+        .filter(|file| !file.to_string_lossy().ends_with(".test.yaml"))
+        .map(|file| (file.clone(), fs::read_to_string(&file).unwrap()))
+        .collect()
 }
 
 #[test]
@@ -357,10 +365,7 @@ fn a_new_app_is_made_of_an_api() {
         assert!(!folder.path().join("app").exists(), "{arguments:?}");
     }
     let app = NewApp::make_in(folder, "store", &["--from", "openapi:shop.yaml"]);
-    let names = || {
-        let files = all_files(&app.path().join("app/tools/shop"));
-        files.iter().map(|file| file.parent().unwrap().file_name().unwrap().to_string_lossy().into_owned()).collect::<Vec<_>>()
-    };
+    let names = || tool_names(&app.path().join("app/tools/shop"));
     assert_eq!(names(), ["get-order", "list-orders", "list-users"]);
     for target in ["", "--target worker", "--target lambda"] {
         let checked = app.runs(&format!("millrace check {target}"));

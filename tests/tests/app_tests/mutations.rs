@@ -2,8 +2,8 @@
 //! and one of its own tests has to fail.
 //!
 //! Whether a change is one of behaviour is not for its tests to say: calls that they do not know
-//! are made of both apps, and their answers, audit entries and rows are compared. A description, a time
-//! that a result is cached, or a limit of many calls changes none of these.
+//! are made of both apps, and their answers, audit entries and rows are compared. A description, a
+//! time that a result is cached, or a limit of many calls changes none of these.
 
 use std::{
     io::Write as _,

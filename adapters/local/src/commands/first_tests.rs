@@ -55,6 +55,8 @@ pub(super) struct Known {
     pub(super) variables: Vec<(String, String)>,
     /// What the API answers to a tool's request, by the tool's name.
     pub(super) answers: BTreeMap<String, Json>,
+    /// Whether only the tools in `answers` get a test: the others are their author's.
+    pub(super) only_answered: bool,
 }
 
 /// Writes the tests, and says how many.
@@ -172,8 +174,11 @@ impl Caller<'_> {
     /// The tests that may be written.
     async fn drafts(&self, report: &Report) -> Vec<Draft> {
         let tested: BTreeSet<&str> = report.tests.iter().filter_map(AppTest::tool).collect();
-        let tools: Vec<&Tool> =
-            self.app.tools.iter().filter(|tool| !tool.path.is_empty() && reads(tool) && !tested.contains(tool.name.as_str())).collect();
+        let is_wanted = |tool: &Tool| {
+            let is_known = !self.known.only_answered || self.known.answers.contains_key(&tool.name);
+            is_known && !tested.contains(tool.name.as_str())
+        };
+        let tools: Vec<&Tool> = self.app.tools.iter().filter(|tool| !tool.path.is_empty() && reads(tool) && is_wanted(tool)).collect();
         let mut tried = Vec::new();
         for tool in &tools {
             let mut draft = self.draft(tool);

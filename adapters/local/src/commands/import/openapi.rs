@@ -343,7 +343,7 @@ fn write_tests(folder: &AppFolder<'_>, api: &Api, tools: &[&Tool<'_>]) -> Comman
     let name = |tool: &Tool<'_>| format!("{}-{}", api.name, tool.folder);
     let answers = tools.iter().filter_map(|tool| Some((name(tool), sample::of(&tool.operation)?))).collect();
     let variables = api.variables.iter().map(|(name, _)| (name.clone(), value_for_tests(name))).collect();
-    first_tests::write(folder.path, &Known { variables, answers })
+    first_tests::write(folder.path, &Known { variables, answers, only_answered: true })
 }
 
 /// What a variable is in tests, whose requests go nowhere.
