@@ -21,8 +21,8 @@ const OWN: &str = include_str!("shop-mutations.txt");
 const PROBES: &str = include_str!("shop-probes.txt");
 /// The least share of changes that a test notices, in percent.
 const BAR: usize = 90;
-/// One in so many is tried, unless `MILLRACE_TESTS` is `all`: for each, the app is compiled and its tests
-/// run.
+/// One in so many is tried, unless `MILLRACE_TESTS` is `all`: for each, the app is compiled and its
+/// tests run.
 const STEP: usize = 18;
 
 struct Mutation {
