@@ -121,6 +121,9 @@ pub struct Facts {
     pub text_type: &'static str,
     /// The operator that looks for a text in either case.
     pub like: &'static str,
+    /// How many letters may be looked for by it, in every database of the language: a pattern of D1
+    /// has 50 bytes, two of which are `%`.
+    pub like_letters: usize,
     /// Whether the number of a `LIMIT` can be computed.
     pub computes_limits: bool,
     /// Whether a write returns the rows that it changed.

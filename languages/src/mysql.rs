@@ -94,6 +94,7 @@ pub const FACTS: Facts = Facts {
     counts_by_wrapping: false,
     text_type: "CHAR",
     like: "LIKE",
+    like_letters: 100,
     computes_limits: false,
     returns_rows: false,
     has_unsigned_numbers: true,

@@ -79,6 +79,7 @@ pub const FACTS: Facts = Facts {
     counts_by_wrapping: false,
     text_type: "text",
     like: "LIKE",
+    like_letters: 100,
     computes_limits: false,
     returns_rows: true,
     has_unsigned_numbers: false,

@@ -95,6 +95,7 @@ pub const FACTS: Facts = Facts {
     counts_by_wrapping: true,
     text_type: "text",
     like: "ILIKE",
+    like_letters: 100,
     computes_limits: true,
     returns_rows: true,
     has_unsigned_numbers: false,

@@ -83,6 +83,7 @@ pub const FACTS: Facts = Facts {
     counts_by_wrapping: false,
     text_type: "text",
     like: "LIKE",
+    like_letters: 48,
     computes_limits: true,
     returns_rows: true,
     has_unsigned_numbers: false,

@@ -51,6 +51,7 @@ mod readme;
 mod redis;
 mod script_packages;
 mod secrets;
+mod served_pages;
 mod sign_in;
 mod site;
 mod spoilt;

@@ -61,17 +61,20 @@ impl TableRead {
     }
 }
 
-/// How a statement, which has parameters in the place of values, reads its tables. Nothing is known
-/// of one that is not understood.
+/// How a statement, which has parameters in the place of values, reads its tables; `None` for one
+/// that is not understood.
 #[must_use]
-pub fn table_reads(text: &str, dialect: Dialect) -> Vec<TableRead> {
-    let Ok(tokens) = single::lexed(text, dialect) else { return Vec::new() };
+pub fn table_reads(text: &str, dialect: Dialect) -> Option<Vec<TableRead>> {
+    let tokens = single::lexed(text, dialect).ok()?;
     let found = single::parsed(text, tokens.len(), dialect, |statement| {
         let facts = resolve(statement, dialect, &Known::default(), false).facts;
         let blocks = facts.iter().filter_map(|fact| if let Fact::Block(block) = fact { Some(block) } else { None });
-        blocks.flat_map(|block| block.sources.iter().filter_map(|source| read(source, block, &facts, dialect))).collect()
+        let reads: Vec<TableRead> =
+            blocks.flat_map(|block| block.sources.iter().filter_map(|source| read(source, block, &facts, dialect))).collect();
+        let reads_others = facts.iter().any(|fact| matches!(fact, Fact::Doubt { .. } | Fact::Unnamed { reads: true, .. }));
+        if reads.is_empty() && reads_others { None } else { Some(reads) }
     });
-    found.unwrap_or_default()
+    found.ok().flatten()
 }
 
 fn read(source: &Source, block: &Block, facts: &[Fact], dialect: Dialect) -> Option<TableRead> {

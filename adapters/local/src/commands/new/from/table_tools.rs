@@ -287,14 +287,14 @@ impl<'a> TableTools<'a> {
         if searched.is_empty() {
             return None;
         }
-        let like = self.dialect.facts().like;
+        let (like, most) = (self.dialect.facts().like, self.dialect.facts().like_letters);
         let mut lines = self.select();
         for (at, field) in searched.iter().enumerate() {
             let start = if at == 0 { "WHERE" } else { "   OR" };
             lines.push(format!("{start} {} {like} '%{{{{ inputs.q }}}}%'", field.sql));
         }
         lines.push(format!("ORDER BY {}", self.order()));
-        let inputs = vec![("q".to_owned(), "type: string, min: 1, max: 100, description: \"What to look for\"".to_owned())];
+        let inputs = vec![("q".to_owned(), format!("type: string, min: 1, max: {most}, description: \"What to look for\""))];
         let names: Vec<String> = searched.iter().map(|field| names::in_words(&field.name)).collect();
         let returned = Returned { scan: allowed("No index finds a part of a text."), by: self.used() };
         Some(self.pages(&format!("Find {} by a part of their {}.", self.rows(), listed(&names)), lines, inputs, returned))
