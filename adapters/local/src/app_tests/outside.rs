@@ -94,7 +94,8 @@ impl ListedAnswers {
             if unlisted.len() < MAX_UNLISTED && !unlisted.contains(&shown) {
                 unlisted.push(shown.clone());
             }
-            return Err(Error::new(ErrorKind::Unavailable, format!("the test lists no answer to `{shown}`")));
+            // Another attempt would not find one, either.
+            return Err(Error::new(ErrorKind::Denied, format!("the test lists no answer to `{shown}`")));
         };
         if answer.body.len() > request.max_response_bytes {
             return Err(Error::new(ErrorKind::TooLarge, format!("the answer is longer than {} bytes", request.max_response_bytes)));
