@@ -93,6 +93,7 @@ pub const FACTS: Facts = Facts {
     counts_by_wrapping: false,
     text_type: "String",
     like: "ILIKE",
+    like_letters: 100,
     computes_limits: true,
     returns_rows: false,
     has_unsigned_numbers: true,

@@ -95,7 +95,7 @@ impl ListedAnswers {
                 unlisted.push(shown.clone());
             }
             // Another attempt would not find one, either.
-            return Err(Error::new(ErrorKind::Denied, format!("the test lists no answer to `{shown}`")));
+            return Err(Error::new(ErrorKind::TimedOut, format!("the test lists no answer to `{shown}`")));
         };
         if answer.body.len() > request.max_response_bytes {
             return Err(Error::new(ErrorKind::TooLarge, format!("the answer is longer than {} bytes", request.max_response_bytes)));
