@@ -145,6 +145,8 @@ fn examine<'a>(
     if text.contains('\0') {
         return Err(Error::new(ErrorKind::Syntax, "the statement contains a NUL character"));
     }
+    // What is explained does not run.
+    let may_ask_for_inserted = may_ask_for_inserted || text.starts_with("EXPLAIN ");
     let mut examined = Examined { connector, may_ask_for_inserted, ..Examined::default() };
     let mut rest = text;
     while let Some(token) = token(&mut rest).map_err(|refusal| match refusal {
@@ -399,6 +401,7 @@ mod tests {
                 "connector `mysql` does not run `LAST_INSERT_ID()`: the statement before it was another call's".to_owned(),
             ),
             ("SELECT last_insert_id FROM t", String::new()),
+            ("EXPLAIN FORMAT=JSON SELECT * FROM t WHERE id = LAST_INSERT_ID()", String::new()),
             ("SELECT `LAST_INSERT_ID`(1)", of_another("LAST_INSERT_ID()")),
             ("SELECT lastval(s)", of_another("LASTVAL()")),
             ("SELECT @@identity", of_another("@@identity")),
