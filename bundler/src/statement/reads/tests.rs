@@ -15,7 +15,8 @@ fn conditions_and_order_name_the_columns_of_an_index() {
     assert_eq!(columns("SELECT * FROM orders WHERE lower(email) = ?1 ORDER BY length(email)"), "");
     assert_eq!(columns("DELETE FROM orders WHERE email = ?1"), "email");
     assert_eq!(table_reads("INSERT INTO orders (email) VALUES (?1)", Dialect::Sqlite), Some(Vec::new()));
-    let joined = table_reads("SELECT c.name FROM orders o JOIN customers c ON c.id = o.customer WHERE c.city = ?1", Dialect::Sqlite).unwrap();
+    let joined =
+        table_reads("SELECT c.name FROM orders o JOIN customers c ON c.id = o.customer WHERE c.city = ?1", Dialect::Sqlite).unwrap();
     let named = |read: &TableRead| (read.name.clone(), read.table.clone(), read.index_columns().join(" "));
     let expected = [("o", "orders", "customer"), ("c", "customers", "id city")];
     assert_eq!(
