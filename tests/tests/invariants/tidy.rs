@@ -170,6 +170,25 @@ fn prose_ends_at_a_column() {
     assert!(long.is_empty(), "a comment ends at column {COLUMNS}:\n{}", long.join("\n"));
 }
 
+/// What another crate's tests are called by would run nowhere: the names of the list are left out
+/// everywhere, and run in `suites` alone.
+#[test]
+fn long_tests_are_named_by_what_no_other_crate_has() {
+    let list = fs::read_to_string(root().join("tests/long-tests")).unwrap();
+    let crates = ["core", "bundler", "grants", "languages", "adapters", "engine"];
+    let files: Vec<String> =
+        crates.iter().flat_map(|name| super::sources(&root().join(name))).map(|file| file.display().to_string()).collect();
+    let mut shared = Vec::new();
+    for modules in list.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.strip_suffix("::")) {
+        let path = modules.replace("::", "/");
+        let (file, folder) = (format!("/{path}.rs"), format!("/{path}/"));
+        shared.extend(
+            files.iter().filter(|source| source.ends_with(&file) || source.contains(&folder)).map(|source| format!("{modules}:: {source}")),
+        );
+    }
+    assert!(shared.is_empty(), "tests/long-tests:\n{}", shared.join("\n"));
+}
+
 /// The names of a manifest's dependencies, of any kind, that have the workspace's version.
 fn shared_dependencies(manifest: &str) -> Vec<&str> {
     manifest.lines().filter_map(|line| line.split_once(" = { workspace = true")).map(|(name, _)| name).collect()
