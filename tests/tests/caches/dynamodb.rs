@@ -5,7 +5,11 @@ use millrace_core::{
     Json,
 };
 use millrace_tests::{
+    case::root,
+    docs::{blocks, shell_with, text},
     dynalite::Dynalite,
+    dynoxide::Dynoxide,
+    process::tool,
     scripted::{Reply, Scripted},
 };
 use serde_json::json;
@@ -60,6 +64,29 @@ fn isolates_share_values_until_their_time_is_over() {
     item["expires_at"]["N"] = Json::from("1700000000");
     assert_eq!(server.call("PutItem", &json!({ "TableName": TABLE, "Item": item })), json!({}));
     assert_eq!(Isolate::new(&at(server.process.port)).get("k"), Ok(None));
+}
+
+/// The AWS command line is not installed; what it is made of is.
+#[test]
+fn the_commands_of_the_caching_page_make_the_table() {
+    let page = std::fs::read_to_string(root().join("docs/caching.md")).unwrap();
+    let (_, commands) = blocks(&page).into_iter().find(|(_, body)| body.starts_with("aws dynamodb ")).unwrap();
+    let server = Dynoxide::start();
+    let folder = tempfile::tempdir().unwrap();
+    let (python, script) = (tool("servers-venv/bin/python"), root().join("tests/servers/aws_command.py"));
+    let aws = format!("#!/bin/sh\nexec '{}' '{}' \"$@\"\n", python.display(), script.display());
+    std::fs::write(folder.path().join("aws"), aws).unwrap();
+    let variables = at(server.process.port);
+    let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let script = format!("chmod +x aws\n{commands}printf '%s' \"$MILLRACE_CACHE\" > cache\n");
+    let ran = shell_with(folder.path(), &script, &variables, &[folder.path()]);
+    assert!(ran.status.success(), "{}", text(&ran));
+    let life = server.call("DescribeTimeToLive", &json!({ "TableName": TABLE }));
+    assert_eq!(life["TimeToLiveDescription"]["AttributeName"], "expires_at", "{life}");
+    let named = std::fs::read_to_string(folder.path().join("cache")).unwrap();
+    let env = with(at(server.process.port), "MILLRACE_CACHE", &named);
+    Isolate::new(&env).put("k", b"v", 60).unwrap();
+    assert_eq!(Isolate::new(&env).get("k").unwrap().as_deref(), Some(b"v".as_slice()));
 }
 
 #[test]
