@@ -3,13 +3,14 @@
 Names of options are those of botocore's model of the service, so one that does not exist is an error. Values are texts, or pairs, `Name=text,Other=text`.
 """
 
+import os
 import sys
 
 import botocore.session
 from botocore import xform_name
 
 service, operation, *rest = sys.argv[1:]
-client = botocore.session.get_session().create_client(service)
+client = botocore.session.get_session().create_client(service, region_name=os.environ["AWS_REGION"])
 names = {xform_name(name, "-"): name for name in client.meta.service_model.operation_names}
 model = client.meta.service_model.operation_model(names[operation])
 members = {xform_name(name, "-"): (name, shape) for name, shape in model.input_shape.members.items()}
