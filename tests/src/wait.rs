@@ -34,20 +34,6 @@ pub fn until_else(failure: impl FnOnce() -> String, mut holds: impl FnMut() -> b
     }
 }
 
-/// Whether a condition comes to hold within a time.
-pub fn holds_within(time: Duration, mut holds: impl FnMut() -> bool) -> bool {
-    let started = Instant::now();
-    loop {
-        if holds() {
-            return true;
-        }
-        if started.elapsed() > time {
-            return false;
-        }
-        moment();
-    }
-}
-
 /// Waits until a count is so much more than it is now.
 ///
 /// # Panics

@@ -60,9 +60,9 @@ fn the_serving_page_does_what_it_says() {
     assert!(finds_notes(server.port));
     drop(server);
 
-    let certificate = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=mcp.example.com \
-                       -addext subjectAltName=DNS:mcp.example.com -keyout tls.key -out tls.crt";
-    assert!(shell(&notes, certificate).status.success());
+    let rcgen::CertifiedKey { cert, signing_key } = rcgen::generate_simple_self_signed(["mcp.example.com".to_owned()]).unwrap();
+    fs::write(notes.join("tls.crt"), cert.pem()).unwrap();
+    fs::write(notes.join("tls.key"), signing_key.serialize_pem()).unwrap();
     let server = served(&notes, &tls.replace("0.0.0.0", "127.0.0.1"), &[]);
     let ask = format!("curl -sf --cacert tls.crt --resolve mcp.example.com:{0}:127.0.0.1 https://mcp.example.com:{0}/livez", server.port);
     let asked = shell(&notes, &ask);

@@ -63,7 +63,7 @@ test("prompts and resources are called, too", async () => {
   assert.match((await testResource("docs://guide")).content, /Read/);
 });
 
-test("what is no call rejects, and says why", async () => {
+test("what is not a call rejects, and says why", async () => {
   await assert.rejects(testTool("gat"), /the tool `gat` does not exist.*`get`/);
   await assert.rejects(testTool("get", { inputs: { id: 1 }, nonsense: 1 }), /nonsense/);
   await assert.rejects(testTool("world", { ...world, http: [] }), /`GET https:\/\/api.example.com\/rate` was sent, and `http` lists no answer/);
