@@ -133,7 +133,7 @@ def main():
     finally:
         for _, _, server in servers:
             server.__exit__()
-    for tool, peer, bar in (("database tool", "hand", 1.25), ("script tool", "sdk", 0.8)):
+    for tool, peer, bar in (("database tool", "hand", 1.12), ("script tool", "sdk", 0.65)):
         for connections in (1, 32):
             ratio = cpu[tool, "millrace", connections] / cpu[tool, peer, connections]
             print(f"{tool}, {connections} connections: {ratio:.2f} of the CPU of `{peer}` (bar: {bar})")

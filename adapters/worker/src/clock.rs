@@ -2,22 +2,18 @@
 
 use millrace_core::ports::{Clock, LocalFuture};
 
-use crate::{
-    current,
-    timer::{Pause, Timer},
-};
+use crate::{current, timer::Pause};
 
 /// `Date.now()` and `setTimeout`.
 pub(crate) struct WorkerClock;
 
 impl Clock for WorkerClock {
     fn now_ms(&self) -> u64 {
-        current::now_ms(|| js_sys::Date::now() as u64)
+        current::now_ms()
     }
 
     fn sleep(&self, duration_ms: u64) -> LocalFuture<'static, ()> {
         // Even one of no time comes back through the platform's loop, which moves the clock.
-        let due_ms = self.now_ms().saturating_add(duration_ms);
-        Box::pin(Pause(current::timer(due_ms, || Timer::start(due_ms, duration_ms))))
+        Box::pin(Pause::until(self.now_ms().saturating_add(duration_ms)))
     }
 }

@@ -15,7 +15,7 @@ use std::{
     collections::BTreeMap,
     future::{Future, poll_fn},
     pin::pin,
-    rc::{Rc, Weak},
+    rc::Rc,
     sync::Arc,
     task::{self, Wake, Waker},
 };
@@ -24,7 +24,7 @@ use js_sys::Function;
 use wasm_bindgen::prelude::*;
 use worker::worker_sys::Context;
 
-use crate::{glue, timer::Timer};
+use crate::{glue, timer::Timers};
 
 thread_local! {
     static CURRENT: RefCell<Option<Current>> = const { RefCell::new(None) };
@@ -39,13 +39,13 @@ thread_local! {
 struct Current {
     number: u32,
     context: Context,
-    timers: Vec<Weak<Timer>>,
+    timers: Rc<Timers>,
 }
 
 /// Runs the future of the request of that number with what belongs to the request at hand.
 pub(crate) async fn within<T>(number: u32, context: Context, future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
-    let mut current = Some(Current { number, context, timers: Vec::new() });
+    let mut current = Some(Current { number, context, timers: Rc::default() });
     let _closed = DoorGuard(number);
     let mut own: Option<Arc<RequestWaker>> = None;
     poll_fn(move |task| {
@@ -56,10 +56,13 @@ pub(crate) async fn within<T>(number: u32, context: Context, future: impl Future
         CURRENT.set(current.take());
         let outcome = future.as_mut().poll(&mut task::Context::from_waker(&Waker::from(own.clone())));
         current = CURRENT.take();
-        NOW_MS.set(None);
         if outcome.is_pending() {
             Door::keep(number, task.waker());
+            if let Some(Current { timers, .. }) = &current {
+                timers.arm(now_ms);
+            }
         }
+        NOW_MS.set(None);
         outcome
     })
     .await
@@ -136,28 +139,19 @@ pub(crate) fn with_context<T>(look: impl FnOnce(Option<&Context>) -> T) -> T {
     CURRENT.with_borrow(|current| look(current.as_ref().map(|current| &current.context)))
 }
 
-/// The time: asked for once a poll, since it stands still within one.
-pub(crate) fn now_ms(ask: impl FnOnce() -> u64) -> u64 {
+/// Gives what the current request waits for, if there is one.
+pub(crate) fn with_timers<T>(look: impl FnOnce(Option<&Timers>) -> T) -> T {
+    CURRENT.with_borrow(|current| look(current.as_ref().map(|current| &*current.timers)))
+}
+
+/// The time, in milliseconds since 1970: asked for once a poll, since it stands still within one.
+pub(crate) fn now_ms() -> u64 {
     if let Some(now_ms) = NOW_MS.get() {
         return now_ms;
     }
-    let now_ms = ask();
+    let now_ms = js_sys::Date::now() as u64;
     if CURRENT.with_borrow(Option::is_some) {
         NOW_MS.set(Some(now_ms));
     }
     now_ms
-}
-
-/// A timer of the current request that is due at that time: one for all who wait for the same.
-pub(crate) fn timer(due_ms: u64, make: impl FnOnce() -> Rc<Timer>) -> Rc<Timer> {
-    CURRENT.with_borrow_mut(|current| {
-        let Some(Current { timers, .. }) = current else { return make() };
-        timers.retain(|timer| timer.strong_count() > 0);
-        if let Some(timer) = timers.iter().filter_map(Weak::upgrade).find(|timer| timer.is_pending(due_ms)) {
-            return timer;
-        }
-        let timer = make();
-        timers.push(Rc::downgrade(&timer));
-        timer
-    })
 }

@@ -1,4 +1,8 @@
-//! Timers of the platform.
+//! Timers of the platform: one for all pauses of a request, since starting one and taking it back
+//! cost more than a small tool.
+//!
+//! A [`Pause`] only says when it is due. Whoever polls a request starts an alarm for the soonest of
+//! them when the poll is over, unless one rings before that anyway.
 
 use std::{
     cell::{Cell, RefCell},
@@ -11,76 +15,124 @@ use std::{
 
 use wasm_bindgen::prelude::*;
 
-use crate::glue;
+use crate::{current, glue};
 
 thread_local! {
-    /// Timers by number, for the one function that the platform calls.
-    static TIMERS: RefCell<BTreeMap<u32, Weak<Timer>>> = const { RefCell::new(BTreeMap::new()) };
+    /// Whose alarms there are, by their numbers, for the one function that the platform calls.
+    static ALARMS: RefCell<BTreeMap<u32, Weak<Timers>>> = const { RefCell::new(BTreeMap::new()) };
     static LAST: Cell<u32> = const { Cell::new(0) };
     static RING: Closure<dyn FnMut(u32)> = Closure::new(ring);
 }
 
-/// A timer of the platform; taken back when nobody waits for it any more.
-pub(crate) struct Timer {
+/// Waits until a time.
+pub(crate) struct Pause {
+    due: Rc<Due>,
+    /// Where nobody else starts an alarm for it: outside of a request's poll.
+    own: Option<Rc<Timers>>,
+}
+
+/// A time that somebody waits for.
+struct Due {
+    at_ms: u64,
+    is_over: Cell<bool>,
+    /// Who looked last: a call whose answer is a stream goes on in another task.
+    waker: RefCell<Option<Waker>>,
+}
+
+/// What a request waits for.
+#[derive(Default)]
+pub(crate) struct Timers {
+    waiting: RefCell<Vec<Weak<Due>>>,
+    alarm: RefCell<Option<Alarm>>,
+}
+
+/// A timer of the platform; taken back when dropped.
+struct Alarm {
     number: u32,
-    due_ms: u64,
-    rang: Cell<bool>,
-    /// All who look, not the first one: a call whose answer is a stream goes on in another task.
-    wakers: RefCell<Vec<Waker>>,
+    at_ms: u64,
     handle: JsValue,
+    rang: bool,
 }
 
-/// Waits for a timer.
-pub(crate) struct Pause(pub(crate) Rc<Timer>);
-
-impl Timer {
-    /// Starts one.
-    pub(crate) fn start(due_ms: u64, duration_ms: u64) -> Rc<Self> {
-        let number = LAST.get().wrapping_add(1);
-        LAST.set(number);
-        // A timer's range is that of a signed 32-bit number; beyond, it would fire at once.
-        let duration_ms = duration_ms.min(i32::MAX as u64) as f64;
-        let handle = RING.with(|ring| glue::pause(duration_ms, ring, number));
-        let timer = Rc::new(Self { number, due_ms, rang: Cell::new(false), wakers: RefCell::default(), handle });
-        TIMERS.with_borrow_mut(|timers| timers.insert(number, Rc::downgrade(&timer)));
-        timer
-    }
-
-    /// Whether it is due then and did not ring yet.
-    pub(crate) fn is_pending(&self, due_ms: u64) -> bool {
-        self.due_ms == due_ms && !self.rang.get()
-    }
-}
-
-impl Drop for Timer {
-    fn drop(&mut self) {
-        TIMERS.with_borrow_mut(|timers| timers.remove(&self.number));
-        if !self.rang.get() {
-            glue::end_pause(&self.handle);
-        }
+impl Pause {
+    /// Until that time, in milliseconds since 1970.
+    pub(crate) fn until(at_ms: u64) -> Self {
+        Self { due: Rc::new(Due { at_ms, is_over: Cell::new(false), waker: RefCell::default() }), own: None }
     }
 }
 
 impl Future for Pause {
     type Output = ();
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        if self.0.rang.get() {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if self.due.is_over.get() {
             return Poll::Ready(());
         }
-        let mut wakers = self.0.wakers.borrow_mut();
-        if !wakers.iter().any(|waker| waker.will_wake(context.waker())) {
-            wakers.push(context.waker().clone());
+        self.due.waker.replace(Some(context.waker().clone()));
+        if !current::with_timers(|timers| timers.is_some_and(|timers| timers.add(&self.due))) {
+            let Self { due, own } = &mut *self;
+            let own = own.get_or_insert_default();
+            own.add(due);
+            own.arm(current::now_ms);
         }
         Poll::Pending
     }
 }
 
+impl Timers {
+    /// Knows of a time from now on. True, for the caller's convenience.
+    fn add(&self, due: &Rc<Due>) -> bool {
+        let mut waiting = self.waiting.borrow_mut();
+        waiting.retain(|known| known.strong_count() > 0);
+        if !waiting.iter().any(|known| known.as_ptr() == Rc::as_ptr(due)) {
+            waiting.push(Rc::downgrade(due));
+        }
+        true
+    }
+
+    /// Starts an alarm for the soonest of its times, unless one rings until then.
+    pub(crate) fn arm(self: &Rc<Self>, now_ms: impl FnOnce() -> u64) {
+        let soonest = self.waiting.borrow().iter().filter_map(Weak::upgrade).filter(|due| !due.is_over.get()).map(|due| due.at_ms).min();
+        let Some(at_ms) = soonest else { return };
+        if self.alarm.borrow().as_ref().is_some_and(|alarm| alarm.at_ms <= at_ms) {
+            return;
+        }
+        let number = LAST.get().wrapping_add(1);
+        LAST.set(number);
+        // A timer's range is that of a signed 32-bit number; beyond, it would fire at once.
+        let duration_ms = at_ms.saturating_sub(now_ms()).min(i32::MAX as u64) as f64;
+        let handle = RING.with(|ring| glue::pause(duration_ms, ring, number));
+        ALARMS.with_borrow_mut(|alarms| alarms.insert(number, Rc::downgrade(self)));
+        self.alarm.replace(Some(Alarm { number, at_ms, handle, rang: false }));
+    }
+
+    /// Its alarm rang: all that is due is over, and what is due later gets another.
+    fn ring(self: &Rc<Self>) {
+        let Some(mut alarm) = self.alarm.take() else { return };
+        alarm.rang = true;
+        let all: Vec<Rc<Due>> = self.waiting.borrow().iter().filter_map(Weak::upgrade).collect();
+        for due in all.iter().filter(|due| due.at_ms <= alarm.at_ms) {
+            due.is_over.set(true);
+            if let Some(waker) = due.waker.take() {
+                waker.wake();
+            }
+        }
+        self.arm(current::now_ms);
+    }
+}
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        ALARMS.with_borrow_mut(|alarms| alarms.remove(&self.number));
+        if !self.rang {
+            glue::end_pause(&self.handle);
+        }
+    }
+}
+
 fn ring(number: u32) {
-    let timer = TIMERS.with_borrow(|timers| timers.get(&number).and_then(Weak::upgrade));
-    let Some(timer) = timer else { return };
-    timer.rang.set(true);
-    for waker in timer.wakers.take() {
-        waker.wake();
+    let timers = ALARMS.with_borrow(|alarms| alarms.get(&number).and_then(Weak::upgrade));
+    if let Some(timers) = timers {
+        timers.ring();
     }
 }

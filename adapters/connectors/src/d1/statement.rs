@@ -95,8 +95,11 @@ impl<'a> Prepared<'a> {
     /// A column's name as if nothing had been replaced: `SELECT ?1` names its column `?1`.
     pub(super) fn original_name(&self, name: &str) -> String {
         self.replaced.iter().fold(name.to_owned(), |name, replaced| {
-            let Some(sent) = self.text.get(replaced.range.clone()) else { return name };
-            name.replace(sent, replaced.original)
+            match self.text.get(replaced.range.clone()) {
+                // Most names are shorter than what would be in them.
+                Some(sent) if sent.len() <= name.len() => name.replace(sent, replaced.original),
+                _ => name,
+            }
         })
     }
 }
