@@ -169,6 +169,9 @@ fn bind(
     let fragments = &lowered.fragments;
     problems.extend(second_statement(&tokens, first));
     problems.extend(takes_no_values(&tokens, first, fragments, dialect));
+    if problems.is_empty() {
+        problems.extend(not_run(&masked, dialect));
+    }
     let (mut access, mut tables, mut doubt) = (Access::Write, Tables::ALL, None);
     let (words, doubts) = (words::look(&tokens, first, fragments, dialect), Doubts { tokens: &tokens, dialect });
     // ClickHouse's own words say more than the parser, which knows few of its statements.
@@ -259,6 +262,13 @@ fn second_statement(tokens: &Tokens<'_>, first: usize) -> Option<Problem> {
         "a second statement starts after `;`".to_owned(),
         "a tool runs one statement; write several under `transaction`, all or none of which take effect",
     ))
+}
+
+/// What no connector of the language sends: it would be refused at the first call.
+fn not_run(masked: &MaskedStatement<'_>, dialect: Dialect) -> Option<Problem> {
+    let refusal = (dialect.facts().refusal)(&masked.text)?;
+    let what = refusal.not_run()?;
+    Some(error(masked.place(refusal.range.clone()), format!("connectors of {} do not run {what}", dialect.facts().name), refusal.help()))
 }
 
 /// Statements that take no bound values, whatever their grammar: the database would refuse them at

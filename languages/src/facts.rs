@@ -9,6 +9,7 @@ use millrace_core::app::{InputKind, ParamStyle};
 use crate::Resolution;
 use crate::{
     lex::{Token, Unread},
+    refusal::Refusal,
     tokens::Tokens,
     words::Words,
 };
@@ -84,6 +85,8 @@ pub struct Facts {
     pub surely_reads: fn(&Tokens<'_>, usize) -> bool,
     /// Whether `MERGE` is a word of a statement that writes, and not a name.
     pub has_merge: bool,
+    /// Why no connector sends a statement, in which each placeholder is a NUL character.
+    pub refusal: fn(&str) -> Option<Refusal>,
     /// Whether a statement that begins with this word, in capital letters, takes no values.
     pub takes_no_values: fn(&str, &Tokens<'_>) -> bool,
     /// What the parser is shown in place of a word or sign that it does not know.

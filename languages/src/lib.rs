@@ -28,6 +28,7 @@ pub mod plan;
 pub mod postgres;
 pub mod postgrest;
 pub mod redis;
+pub mod refusal;
 #[cfg(feature = "parser")]
 mod resolution;
 pub mod sqlite;

@@ -18,8 +18,12 @@ use crate::{
     words::Words,
 };
 
+mod judge;
 #[cfg(feature = "parser")]
 mod plan;
+pub mod token;
+
+pub use judge::{Judged, asks_for_inserted, judge};
 
 /// How MySQL cuts a text with the `sql_mode` of the sessions: <https://dev.mysql.com/doc/refman/8.4/en/language-structure.html>.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +82,8 @@ pub const FACTS: Facts = Facts {
     judge: Judge::Parser,
     surely_reads,
     has_merge: false,
+    // A step of a transaction may ask for more.
+    refusal: |text| judge(text, true).err(),
     takes_no_values: |word, _| word == "ALTER",
     spelling,
     blank: " ",

@@ -62,6 +62,8 @@ pub const FACTS: Facts = Facts {
     judge: Judge::Words,
     surely_reads: |_, _| false,
     has_merge: true,
+    // All of it is judged another way.
+    refusal: |_| None,
     takes_no_values: |word, _| word == "ALTER",
     spelling: |_, _| None,
     blank: " ",

@@ -18,10 +18,12 @@ use crate::{
     words::{RESERVED, Words},
 };
 
+mod judge;
 #[cfg(feature = "parser")]
 mod plan;
 mod planned;
 
+pub use judge::{changes_session, judge, word};
 pub use planned::{FOR_ANY_VALUES, PLANNED};
 
 /// How PostgreSQL cuts a text: <https://www.postgresql.org/docs/current/sql-syntax-lexical.html>.
@@ -75,6 +77,7 @@ pub const FACTS: Facts = Facts {
     judge: Judge::Parser,
     surely_reads: |tokens, first| tokens.is_word(Some(first), "SHOW"),
     has_merge: true,
+    refusal: |text| judge(text).err(),
     takes_no_values: |word, _| ["ALTER", "SET", "RESET", "COPY", "LISTEN", "NOTIFY", "LOCK", "CLUSTER", "REFRESH"].contains(&word),
     spelling,
     blank: " ",

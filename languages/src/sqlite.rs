@@ -15,9 +15,13 @@ use crate::{
     words::RESERVED,
 };
 
+mod judge;
 #[cfg(feature = "parser")]
 mod plan;
 pub mod pragma;
+pub mod token;
+
+pub use judge::{Judged, judge};
 
 /// How SQLite cuts a text: <https://sqlite.org/lang.html>.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +71,7 @@ pub const FACTS: Facts = Facts {
     judge: Judge::Parser,
     surely_reads,
     has_merge: true,
+    refusal: |text| judge(text).err(),
     takes_no_values: |word, _| ["ALTER", "PRAGMA"].contains(&word),
     spelling,
     blank: " ",

@@ -20,12 +20,17 @@ mod transaction;
 
 pub(crate) use address::connection_pairs;
 pub(crate) use bind::Parameter;
-pub(crate) use millrace_languages::pieces::is_word;
+pub(crate) use millrace_languages::{
+    mysql::{
+        asks_for_inserted,
+        token::{Token, calls_function, token},
+    },
+    pieces::is_word,
+};
 pub(crate) use records::RECORDS;
 pub(crate) use server_error::{
     NO_STATEMENT_LEFT, NO_TABLE, ServerError, UNKNOWN_SETTING, UNKNOWN_STATEMENT, number_of, of_login, of_statement,
 };
 #[cfg(feature = "describe")]
 pub(crate) use statement::check;
-pub(crate) use statement::{Token, asks_for_inserted, calls_function, token};
 pub(crate) use transaction::{Transaction, check_in, lock_wait_ms};

@@ -22,9 +22,10 @@ pub(crate) mod types;
 
 pub(crate) use bind::{Parameter, type_of};
 pub(crate) use cell::{Elements, Kind, Scalar};
+pub(crate) use millrace_languages::postgres::word;
 pub(crate) use records::RECORDS;
 pub(crate) use server_error::{ServerError, blame_session, is_of_statement, of_login, of_statement};
-pub(crate) use statement::{check, word};
+pub(crate) use statement::check;
 
 /// The number of a type, as `pg_type.dat` has it.
 pub(crate) type Oid = u32;

@@ -75,7 +75,7 @@ pub(crate) use server_options::{KnownOptions, ServerOptions};
 pub(crate) use session::{AnySession, Begin, FailedEnd, Session, own_steps};
 #[cfg(feature = "databases")]
 pub(crate) use socket_options::{Encryption, check_roots};
-pub(crate) use statement::{OwnStatements, Statement};
+pub(crate) use statement::{OwnStatements, Statement, not_sent};
 #[cfg(any(feature = "databases", feature = "sqlite"))]
 pub(crate) use within::{soon, within};
 

@@ -23,7 +23,6 @@ mod json_array;
 mod placeholder;
 pub(crate) mod records;
 mod statement;
-mod token;
 
 pub(crate) use bound::SqliteValue;
 pub(crate) use error::of_search;

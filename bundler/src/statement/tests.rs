@@ -99,3 +99,43 @@ fn every_parameter_is_a_parameter_to_the_database_too() {
     }
     assert!(compiled > 1_000, "only {compiled} had a parameter");
 }
+
+/// What drivers refuse at each call is said by the build, at its place, with a remedy.
+#[test]
+fn what_no_connector_sends_is_refused() {
+    let inputs: &[Input] = &[];
+    let cases = [
+        (Dialect::Sqlite, "-- a\nATTACH 'x' AS y", "connectors of SQLite do not run `ATTACH`", "ATTACH"),
+        (Dialect::Sqlite, "PRAGMA journal_mode = WAL", "connectors of SQLite do not run `PRAGMA journal_mode`", "PRAGMA"),
+        (Dialect::Postgres, "LISTEN orders", "connectors of PostgreSQL do not run `LISTEN`", "LISTEN"),
+        (Dialect::Postgres, " /* a */ create temp table t (v int)", "connectors of PostgreSQL do not run `CREATE TEMP`", "create"),
+        (
+            Dialect::MySql,
+            "SELECT 1, found_rows()",
+            "connectors of MySQL do not run `FOUND_ROWS()`: the statement before it was another call's",
+            "found_rows",
+        ),
+        (Dialect::MySql, "SELECT 1 INTO OUTFILE '/tmp/x'", "connectors of MySQL do not run `INTO OUTFILE`", "OUTFILE"),
+        (
+            Dialect::MySql,
+            "(SELECT @@identity)",
+            "connectors of MySQL do not run `@@identity`: the statement before it was another call's",
+            "identity",
+        ),
+    ];
+    for (dialect, text, message, place) in cases {
+        let problems = compile(text, dialect, Substitution::Bind, inputs).unwrap_err();
+        let [problem] = problems.as_slice() else { panic!("{text}: {problems:?}") };
+        assert_eq!((problem.message.as_str(), &text[problem.range.clone()]), (message, place), "{text}");
+        assert!(problem.help.as_ref().is_some_and(|help| !help.is_empty()), "{text}");
+    }
+    let runs = [
+        (Dialect::Sqlite, "SELECT 'ATTACH' AS attach, name FROM pragma_table_info('t')"),
+        (Dialect::Postgres, "SELECT listen FROM \"SET\" WHERE note = 'COPY'"),
+        (Dialect::MySql, "SELECT LAST_INSERT_ID()"),
+        (Dialect::MySql, "SELECT `outfile`, 'INTO OUTFILE' FROM t"),
+    ];
+    for (dialect, text) in runs {
+        assert!(compile(text, dialect, Substitution::Bind, inputs).is_ok(), "{text}");
+    }
+}

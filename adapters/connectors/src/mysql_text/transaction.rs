@@ -2,7 +2,7 @@
 
 use millrace_core::{Result, ports::Query};
 
-use super::statement::{check, check_step};
+use super::statement::{check, check_step, in_transaction};
 use crate::shared::{ReadOnly, StatementNotes, StatementPlace};
 
 /// The least time that a server waits for a lock, in milliseconds.
@@ -52,7 +52,7 @@ pub(crate) fn check_in(
     query.without_session(connector)?;
     let checked = match place {
         StatementPlace::Alone => check(connector, text, read_only)?,
-        StatementPlace::Recorded => check(connector, text, read_only)?.in_transaction("with `idempotency`")?,
+        StatementPlace::Recorded => in_transaction(connector, check(connector, text, read_only)?, "with `idempotency`")?,
         StatementPlace::Step { .. } => check_step(connector, text, read_only)?,
     };
     Ok(StatementNotes { leaves_traces: checked.leaves_traces, calls: checked.calls() })

@@ -1,57 +1,10 @@
-//! A look at a statement's first words: what would outlive its call on the connection is not sent.
-//!
-//! Whether a statement writes is not looked at: for a read-only adapter the server refuses what
-//! does.
+//! A look at a statement before it is sent. What is refused, and why:
+//! [`millrace_languages::postgres::judge`].
 
 use millrace_core::{Error, ErrorKind};
-use millrace_languages::{
-    lex::{Kind, Lexer, Token, Unread},
-    postgres::{FOR_ANY_VALUES, PLANNED, Postgres},
-};
+use millrace_languages::postgres::{changes_session, judge};
 
-/// Statements that need a connection of their own, or leave something on it.
-const REFUSED: [&str; 25] = [
-    "ABORT",
-    "BEGIN",
-    "CHECKPOINT",
-    "CLOSE",
-    "CLUSTER",
-    "COMMIT",
-    "COPY",
-    "DEALLOCATE",
-    "DECLARE",
-    "DISCARD",
-    "END",
-    "EXECUTE",
-    "FETCH",
-    "LISTEN",
-    "LOAD",
-    "MOVE",
-    "PREPARE",
-    "RELEASE",
-    "RESET",
-    "ROLLBACK",
-    "SAVEPOINT",
-    "SET",
-    "START",
-    "UNLISTEN",
-    "VACUUM",
-];
-
-/// What would change the settings of a session, or do so unseen.
-const SETS: &str = "set_config";
-/// A block of code, which may set what it likes.
-const BLOCK: &str = "DO";
-
-/// Whether a statement asks for a plan. What is prepared for that has a name that is made of its
-/// text, and nothing runs by that name.
-fn asks_for_plan(text: &str) -> bool {
-    if text == FOR_ANY_VALUES {
-        return true;
-    }
-    let named = text.strip_prefix("PREPARE ").or_else(|| text.strip_prefix("DEALLOCATE "));
-    named.is_some_and(|named| named.starts_with(PLANNED))
-}
+use crate::shared::not_sent;
 
 /// Looks at a statement of a connector. `has_session`: it runs with what the adapter's `session`
 /// sets, which it must not change.
@@ -63,68 +16,14 @@ pub(crate) fn check(connector: &str, text: &str, has_session: bool) -> millrace_
     if text.contains('\0') {
         return Err(Error::new(ErrorKind::Syntax, "the statement contains a NUL character"));
     }
-    if asks_for_plan(text) {
-        return Ok(());
-    }
-    let unread = |unread: Unread| Error::new(ErrorKind::Syntax, unread.of_statement());
-    let mut rest = text;
-    let first = next_word(&mut rest).map_err(unread)?;
-    let second = next_word(&mut rest).map_err(unread)?;
-    let second = if ["LOCAL", "GLOBAL"].iter().any(|scope| scope.eq_ignore_ascii_case(second)) {
-        next_word(&mut rest).map_err(unread)?
-    } else {
-        second
-    };
-    let refused = REFUSED.into_iter().find(|refused| first.eq_ignore_ascii_case(refused)).or_else(|| {
-        let is_temporary = second.eq_ignore_ascii_case("TEMP") || second.eq_ignore_ascii_case("TEMPORARY");
-        (first.eq_ignore_ascii_case("CREATE") && is_temporary).then_some("CREATE TEMP")
-    });
-    let changes_session = || {
-        let has = |words: &str| text.as_bytes().windows(words.len()).any(|word| word.eq_ignore_ascii_case(words.as_bytes()));
-        // A name with escapes can be any name.
-        let is_written = has(SETS) || has("U&\"");
-        if is_written { Some(SETS) } else { first.eq_ignore_ascii_case(BLOCK).then_some(BLOCK) }
-    };
-    match refused {
-        None if has_session && let Some(refused) = changes_session() => {
+    judge(text).map_err(|refusal| not_sent(connector, &refusal))?;
+    match changes_session(text).filter(|_| has_session) {
+        Some(refused) => {
             let message = format!("connector `{connector}` does not run `{refused}` where the adapter has a `session`");
             Err(Error::new(ErrorKind::Denied, message))
         }
-        Some(refused) => Err(Error::new(ErrorKind::Denied, format!("connector `{connector}` does not run `{refused}`"))),
         None => Ok(()),
     }
-}
-
-/// Takes the next word; empty where something else comes first, or where that cannot be cut.
-/// Blanks, comments and semicolons are passed over.
-pub(crate) fn word<'a>(rest: &mut &'a str) -> &'a str {
-    next_word(rest).unwrap_or_default()
-}
-
-/// The same.
-///
-/// # Errors
-/// What comes first cannot be cut.
-fn next_word<'a>(rest: &mut &'a str) -> Result<&'a str, Unread> {
-    let text = *rest;
-    let mut lexer = Lexer::<Postgres>::new(text);
-    while let Some(cut) = lexer.next() {
-        let Token { kind, range } = cut?;
-        match kind {
-            Kind::Space | Kind::Comment { .. } | Kind::Sign(b';') => *rest = lexer.rest(),
-            Kind::Word => {
-                // What a name has after it that no word of the language has, does not make the word
-                // another one.
-                let found = text.get(range.start..).unwrap_or_default();
-                let end = found.find(|character: char| !character.is_ascii_alphanumeric() && character != '_').unwrap_or(found.len());
-                let (word, after) = found.split_at(end);
-                *rest = after;
-                return Ok(word);
-            }
-            _ => return Ok(""),
-        }
-    }
-    Ok("")
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! A statement of a driver's own, or of an app's author.
 
 use millrace_core::{
+    Error, ErrorKind,
     ports::{LocalFuture, Query},
     value::{Rows, Value},
 };
+use millrace_languages::refusal::{Refusal, Why};
 
 use super::StatementFailure;
 
@@ -23,6 +25,17 @@ impl<'a> Statement<'a> {
     pub(crate) fn of(query: &Query<'a>, connector: &str) -> Result<Self, StatementFailure> {
         let (text, values) = query.command.statement(connector).map_err(StatementFailure::last)?;
         Ok(Self { text, values })
+    }
+}
+
+/// The error for a statement that a connector does not send:
+/// [`Denied`](ErrorKind::Denied), or [`Syntax`](ErrorKind::Syntax) where it is not one statement.
+pub(crate) fn not_sent(connector: &str, refusal: &Refusal) -> Error {
+    match &refusal.why {
+        Why::Unread(unread) => Error::new(ErrorKind::Syntax, unread.of_statement()),
+        Why::Nothing => Error::new(ErrorKind::Syntax, "the query contains no statement"),
+        Why::Second => Error::new(ErrorKind::Syntax, "the query contains more than one statement"),
+        Why::NotRun(what) => Error::new(ErrorKind::Denied, format!("connector `{connector}` does not run {what}")),
     }
 }
 

@@ -9,11 +9,9 @@ use millrace_core::{
     ports::{BoundStep, BoundTransaction},
     value::Value,
 };
+use millrace_languages::sqlite::token::{Token, known_tokens};
 
-use super::{
-    before_end, changes_rows, check,
-    token::{Token, known_tokens},
-};
+use super::{before_end, changes_rows, check};
 use crate::shared::StatementFailure;
 
 /// What the failing statement says, before the number of the step and that of its rows. It is the

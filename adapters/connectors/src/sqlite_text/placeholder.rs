@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use millrace_core::{Error, ErrorKind, Result};
-
-use super::token::{Token, tokens};
+use millrace_languages::sqlite::token::{Token, tokens};
 
 /// A parameter in a statement's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +22,7 @@ pub(crate) fn placeholders(text: &str) -> Result<Vec<Placeholder>> {
     let mut largest = 0;
     let mut found = Vec::new();
     for token in tokens(text) {
-        let (token, range) = token?;
+        let (token, range) = token.map_err(|unread| Error::new(ErrorKind::Syntax, unread.of_statement()))?;
         match token {
             Token::Placeholder(written) => {
                 // One without a number follows the largest so far.
