@@ -53,8 +53,10 @@ function filterList(all, text) {
     for (const group of section.querySelectorAll(".folder")) {
       let inGroup = 0;
       for (const entry of group.querySelectorAll("button")) {
-        entry.hidden = !words.every((one) => entry.dataset.text.includes(one));
-        if (!entry.hidden) inGroup += 1;
+        const fits = words.every((one) => entry.dataset.text.includes(one));
+        // What is written costs a layout, changed or not.
+        if (entry.hidden === fits) entry.hidden = !fits;
+        if (fits) inGroup += 1;
       }
       group.hidden = inGroup === 0;
       own += inGroup;
@@ -76,5 +78,6 @@ function setStop(all) {
   const entries = [...all.querySelectorAll("button")];
   const open = entries.find((entry) => entry.getAttribute("aria-current") === "true" && !entry.hidden);
   const stop = open ?? entries.find((entry) => !entry.hidden && !entry.closest("section").hidden);
-  for (const entry of entries) entry.tabIndex = entry === stop ? 0 : -1;
+  for (const entry of all.querySelectorAll("button[tabindex='0']")) if (entry !== stop) entry.tabIndex = -1;
+  if (stop) stop.tabIndex = 0;
 }
