@@ -53,7 +53,7 @@ fn finds_notes(port: u16) -> bool {
 
 #[test]
 fn the_serving_page_does_what_it_says() {
-    let blocks = commands("serving.md");
+    let blocks = [commands("serving.md"), commands("renewing.md")].concat();
     let [serve, tls, renew] = blocks.as_slice() else { panic!("{blocks:#?}") };
     let (_folder, notes) = notes();
     let server = served(&notes, serve, &[]);
