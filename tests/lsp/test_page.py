@@ -85,6 +85,33 @@ def test_neovim(tmp_path):
     assert "millrace:2: the adapter `nots` does not exist" in said and "offers notes" in said, said
 
 
+OF_EMACS = """
+(package-activate-all)
+(require 'eglot)
+(load "{folder}/settings.el")
+(find-file "{file}")
+(yaml-mode)
+(eglot-ensure)
+(run-hooks 'post-command-hook)
+(let ((end (+ (float-time) 60)))
+  (while (and (< (float-time) end) (null (flymake-diagnostics))) (accept-process-output nil 0.05)))
+(dolist (found (flymake-diagnostics))
+  (princ (format "line %d: %s\\n" (line-number-at-pos (flymake-diagnostic-beg found)) (flymake-diagnostic-text found))))
+"""
+
+
+def test_emacs(tmp_path):
+    """Emacs itself, with the lines of the page and no others."""
+    (settings,) = blocks("elisp")
+    (tmp_path / "settings.el").write_text(settings)
+    file = app_with_a_mistake(tmp_path)
+    (tmp_path / "look.el").write_text(OF_EMACS.format(folder=tmp_path, file=file))
+    command = ["emacs", "--batch", "-l", tmp_path / "look.el"]
+    done = subprocess.run(command, cwd=file.parents[3], env=alone(tmp_path), capture_output=True, text=True, timeout=120)
+    said = done.stdout + done.stderr
+    assert "line 2: millrace: the adapter `nots` does not exist" in said or "line 2: the adapter `nots` does not exist" in said, said
+
+
 def test_every_block_is_looked_at():
     kinds = re.findall(r"```(\w+)\n", PAGE.read_text(encoding="utf-8"))
     assert sorted(kinds) == ["elisp", "json", "lua", "toml"]

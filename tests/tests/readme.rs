@@ -42,18 +42,17 @@ fn the_readme_does_what_it_says() {
         match kind.as_str() {
             // The commands that this test stands for: building, testing, installing.
             "sh" if body == "scripts/test\n" => assert!(root().join("scripts/test").exists()),
+            "sh" if body == "cargo install --path adapters/local\n" => assert!(root().join("adapters/local/Cargo.toml").exists()),
             "sh" if body == "cargo run -- dev\n" => server = Some(Host::dev(installed.path(), &[])),
             // Run word for word, with the packages, by `packages::with_node_alone`.
             "sh" if body == START => assert!(shell(folder.path(), "millrace new notes").status.success()),
-            "sh" if body.starts_with("npx millrace call") => {
+            "sh" if body.starts_with("npx millrace c") => {
                 let output = shell(&app, &body.replace("npx ", ""));
                 assert!(output.status.success(), "{body}\n{}", text(&output));
             }
             "sh" => {
                 let port = server.as_ref().map_or(0, |host: &Host| host.port);
-                let script =
-                    body.replace("cargo install --path adapters/local\n", "").replace("127.0.0.1:8080", &format!("127.0.0.1:{port}"));
-                let output = shell(folder.path(), &script);
+                let output = shell(folder.path(), &body.replace("127.0.0.1:8080", &format!("127.0.0.1:{port}")));
                 last = text(&output);
                 assert!(output.status.success(), "{body}\n{last}");
             }
