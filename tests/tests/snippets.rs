@@ -47,7 +47,8 @@ fn rows(list: &str) -> BTreeMap<String, Row> {
             let parts: Vec<&str> = line.splitn(3, ": ").collect();
             let [page, kinds, tests] = parts[..] else { panic!("tests/snippets.txt: `{line}` is not `PAGE: KIND COUNT, …: TEST …`") };
             let kinds = kinds.split(", ").map(|kind| {
-                let (kind, count) = kind.split_once(' ').unwrap_or_else(|| panic!("tests/snippets.txt: `{kind}` is not a kind and a count"));
+                let (kind, count) =
+                    kind.split_once(' ').unwrap_or_else(|| panic!("tests/snippets.txt: `{kind}` is not a kind and a count"));
                 (kind.to_owned(), count.parse().unwrap_or_else(|error| panic!("tests/snippets.txt: `{count}`: {error}")))
             });
             (page.to_owned(), Row { kinds: kinds.collect(), tests: tests.split(' ').map(str::to_owned).collect() })

@@ -283,7 +283,8 @@ fn what_a_mapper_makes_wrong_is_its_authors_to_mend() {
 #[test]
 fn what_a_mapper_moves_is_its_callers_to_mend() {
     let day = |name: &str| Input { optional: true, ..input(name, InputKind::Int) };
-    let told = |field: &str, sent: &str| json!({"field": field, "message": format!("Invalid type. You sent: '{sent}'. Expected type: int.")});
+    let told =
+        |field: &str, sent: &str| json!({"field": field, "message": format!("Invalid type. You sent: '{sent}'. Expected type: int.")});
     let table = [
         (json!({"from": "x", "to": 1}), json!({"from": 1, "to": "x"}), vec![told("from", "x")]),
         (json!({"from": "x", "to": "a"}), json!({"from": "a", "to": "x"}), vec![told("from", "x"), told("to", "a")]),

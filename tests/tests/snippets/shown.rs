@@ -136,7 +136,8 @@ fn failures_are_shown_as_callers_get_them() {
     for (page, part) in [("answers.md", "<tool_error"), ("idempotency.md", "<recovery>")] {
         let shown = with(page, "text", part);
         // What is left out there is an ellipsis, for a line or at its end.
-        let lines: Vec<&str> = shown.lines().filter(|line| *line != "<recovery>…</recovery>").map(|line| line.split('…').next().unwrap().trim_end()).collect();
+        let lines: Vec<&str> =
+            shown.lines().filter(|line| *line != "<recovery>…</recovery>").map(|line| line.split('…').next().unwrap().trim_end()).collect();
         let is_like = |answer: &&String| lines.iter().all(|line| answer.contains(line));
         assert!(answers.iter().any(|answer| is_like(&answer)), "docs/{page} shows what no case gets: {lines:?}");
     }
