@@ -1,6 +1,6 @@
-//! Every fenced block of a page has a test. `tests/snippets.txt` names it: a block that is added to a
-//! page fails here, until somebody says what runs it. The tests of blocks that no test of their page
-//! runs are in `shown` and `wrangler`.
+//! Every fenced block of a page has a test. `tests/snippets.txt` names it: a block that is added to
+//! a page fails here, until somebody says what runs it. The tests of blocks that no test of their
+//! page runs are in `shown` and `wrangler`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

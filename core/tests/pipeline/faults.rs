@@ -278,8 +278,8 @@ fn what_a_mapper_makes_wrong_is_its_authors_to_mend() {
     }
 }
 
-/// A mapper that swaps two days, or takes one for the other: what was wrong before is what the caller
-/// mends, by the names that it sent.
+/// A mapper that swaps two days, or takes one for the other: what was wrong before is what the
+/// caller mends, by the names that it sent.
 #[test]
 fn what_a_mapper_moves_is_its_callers_to_mend() {
     let day = |name: &str| Input { optional: true, ..input(name, InputKind::Int) };

@@ -1,5 +1,5 @@
-//! What pages write into the configuration of wrangler, and commands of wrangler's: read by wrangler
-//! itself.
+//! What pages write into the configuration of wrangler, and commands of wrangler's: read by
+//! wrangler itself.
 
 use std::fs;
 

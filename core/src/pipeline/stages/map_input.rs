@@ -68,8 +68,8 @@ pub(in crate::pipeline) async fn validate_mapped(run: &Run<'_>, mapper: &ScriptR
     Err(Fault::new(Stage::MapInput, "SCRIPT_RESULT", message).by_author().logging(log).into())
 }
 
-/// The problem of what the caller sent that a problem of the mapped inputs comes from: the same one,
-/// or that of an input whose value the mapper gave to another.
+/// The problem of what the caller sent that a problem of the mapped inputs comes from: the same
+/// one, or that of an input whose value the mapper gave to another.
 fn origin<'a>(issue: &Issue, of_caller: &'a [Issue]) -> Option<&'a Issue> {
     of_caller.iter().find(|sent| *sent == issue).or_else(|| of_caller.iter().find(|sent| sent.message == issue.message))
 }
