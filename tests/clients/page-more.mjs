@@ -385,7 +385,7 @@ export function moreScenarios({ url, argument, page: browser, does }) {
       await start();
       const all = Number((await texts("#lists h2"))[0].match(/\((\d+)\)/)[1]);
       assert.ok(all >= 500, String(all));
-      const drawn = "[...document.querySelectorAll('#lists button')].filter((one) => one.checkVisibility({ contentVisibilityAuto: true })).length";
+      const drawn = "[...document.querySelectorAll('#lists button > .mono')].filter((one) => one.checkVisibility({ contentVisibilityAuto: true })).length";
       const inSight = await page.evaluate(drawn);
       assert.ok(inSight > 5 && inSight < 100, `${inSight} of ${all} are drawn`);
       // From the input to what is drawn of it.

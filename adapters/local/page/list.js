@@ -7,8 +7,10 @@ const QUIET = new Set(["read-only", "idempotent", "open world", "not destructive
 function listEntry(item, key, about, act) {
   const badges = badgesOf(item, about);
   const text = [item.name, item.title, item.entry.description, about?.path, ...badges.map(([badge]) => badge)].filter(Boolean).join(" ");
-  const made = button("", act, { "data-key": key, "data-text": text.toLowerCase(), tabindex: "-1" });
   const shown = badges.filter(([badge]) => !badge.startsWith("#") && !QUIET.has(badge));
+  // What is not drawn has no text for those who hear the page: the name is said outright.
+  const said = [item.name, item.entry.description, ...shown.map(([badge]) => badge)].filter(Boolean).join(", ");
+  const made = button("", act, { "data-key": key, "data-text": text.toLowerCase(), "aria-label": said, tabindex: "-1" });
   made.append(make("span", { class: "mono" }, item.name));
   if (item.entry.description) made.append(make("small", {}, item.entry.description));
   if (shown.length > 0) made.append(badgeList(shown, "span"));
