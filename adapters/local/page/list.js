@@ -9,7 +9,7 @@ function listEntry(item, key, about, act) {
   const text = [item.name, item.title, item.entry.description, about?.path, ...badges.map(([badge]) => badge)].filter(Boolean).join(" ");
   const shown = badges.filter(([badge]) => !badge.startsWith("#") && !QUIET.has(badge));
   // What is not drawn has no text for those who hear the page: the name is said outright.
-  const said = [item.name, item.entry.description, ...shown.map(([badge]) => badge)].filter(Boolean).join(", ");
+  const said = [item.name, item.entry.description, ...shown.map(([badge]) => badge)].filter(Boolean).join(" ");
   const made = button("", act, { "data-key": key, "data-text": text.toLowerCase(), "aria-label": said, tabindex: "-1" });
   made.append(make("span", { class: "mono" }, item.name));
   if (item.entry.description) made.append(make("small", {}, item.entry.description));
