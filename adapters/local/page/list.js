@@ -1,5 +1,5 @@
-// The list on the left: tools by their folder, prompts, resources. Of many, those out of sight are not drawn, which the browser sees to. The list is
-// one stop of the Tab key; the arrows go through it.
+// The list on the left: tools by their folder, prompts, resources. Of many, the descriptions out of sight are not drawn, which the browser sees
+// to. Their names are: what is not drawn has no text for those who hear the page. The list is one stop of the Tab key; the arrows go through it.
 
 // What an entry says besides its name: what is unusual alone. Nearly every tool only reads.
 const QUIET = new Set(["read-only", "idempotent", "open world", "not destructive"]);
@@ -7,10 +7,8 @@ const QUIET = new Set(["read-only", "idempotent", "open world", "not destructive
 function listEntry(item, key, about, act) {
   const badges = badgesOf(item, about);
   const text = [item.name, item.title, item.entry.description, about?.path, ...badges.map(([badge]) => badge)].filter(Boolean).join(" ");
+  const made = button("", act, { "data-key": key, "data-text": text.toLowerCase(), tabindex: "-1" });
   const shown = badges.filter(([badge]) => !badge.startsWith("#") && !QUIET.has(badge));
-  // What is not drawn has no text for those who hear the page: the name is said outright.
-  const said = [item.name, item.entry.description, ...shown.map(([badge]) => badge)].filter(Boolean).join(" ");
-  const made = button("", act, { "data-key": key, "data-text": text.toLowerCase(), "aria-label": said, tabindex: "-1" });
   made.append(make("span", { class: "mono" }, item.name));
   if (item.entry.description) made.append(make("small", {}, item.entry.description));
   if (shown.length > 0) made.append(badgeList(shown, "span"));
