@@ -1,5 +1,5 @@
-// The list on the left: tools by their folder, prompts, resources. Of many, the descriptions out of sight are not drawn, which the browser sees
-// to. Their names are: what is not drawn has no text for those who hear the page. The list is one stop of the Tab key; the arrows go through it.
+// The list on the left: tools by their folder, prompts, resources. Of many, those out of sight are not drawn, which the browser sees to. The list is
+// one stop of the Tab key; the arrows go through it.
 
 // What an entry says besides its name: what is unusual alone. Nearly every tool only reads.
 const QUIET = new Set(["read-only", "idempotent", "open world", "not destructive"]);
@@ -10,8 +10,10 @@ function listEntry(item, key, about, act) {
   const made = button("", act, { "data-key": key, "data-text": text.toLowerCase(), tabindex: "-1" });
   const shown = badges.filter(([badge]) => !badge.startsWith("#") && !QUIET.has(badge));
   made.append(make("span", { class: "mono" }, item.name));
-  if (item.entry.description) made.append(make("small", {}, item.entry.description));
-  if (shown.length > 0) made.append(badgeList(shown, "span"));
+  if (item.entry.description) made.append(" ", make("small", {}, item.entry.description));
+  for (const badge of shown) made.append(" ", badgeList([badge], "span"));
+  // What is not drawn has no text for those who hear the page: it is said outright, as it is seen.
+  made.setAttribute("aria-label", made.textContent);
   return made;
 }
 
