@@ -221,14 +221,14 @@ byId("skip").addEventListener("click", () => {
 byId("overview").addEventListener("click", () => {
   history.pushState(null, "", location.pathname);
   followAddress();
-  byId("main").focus();
+  byId("main").focus({ preventScroll: true });
 });
 
 // On a narrow screen. The search has no focus yet: a keyboard would hide half of the list.
 byId("back").addEventListener("click", () => {
   history.pushState(null, "", "#" + LIST);
   followAddress();
-  byId("side").focus();
+  byId("side").focus({ preventScroll: true });
 });
 
 // Credentials.
