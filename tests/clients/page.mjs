@@ -77,9 +77,15 @@ const scenarios = {
     await page.open(url);
     assert.match(await page.evaluate("document.title"), /^paged 1\.2\.3\+[0-9a-f]{8}$/);
     assert.equal(await text("#address"), url.replace(/\/$/, "/mcp"));
+    // The overview comes first, and the list is one tap away.
+    assert.deepEqual([await isVisible("#side"), await isVisible("#main")], [false, true]);
+    has(await text("body"), "Connect your client", "Overview", "1\nprompt", "2\nresources", "Next steps", "Last failures");
+    const end = await page.evaluate("document.querySelector('#detail .home').getBoundingClientRect().bottom");
+    assert.ok(end < 844, "counts, next steps and failures are on the first screen: " + end);
+    await click("#back");
+    assert.deepEqual([await isVisible("#side"), await isVisible("#main")], [true, false]);
     has(
       await text("body"),
-      "Connect your client",
       "PROMPTS (1)",
       "greet",
       "RESOURCES (2)",
@@ -88,7 +94,6 @@ const scenarios = {
       "needs a key",
       "needs credentials",
     );
-    assert.equal(await isVisible("#main"), false, "the list comes first");
     const names = await page.evaluate("[...document.querySelectorAll('#lists button .mono')].map((one) => one.textContent)");
     for (const name of names) {
       await open(name);
@@ -111,6 +116,12 @@ const scenarios = {
     has(await text("#detail"), ...badges, ...bounds, "<img src=x> <b>bold</b>");
     await click("#back");
     assert.deepEqual([await isVisible("#side"), await isVisible("#main")], [true, false]);
+    // What was called is on the first screen; the browser's own way back goes through the list.
+    await click("#overview");
+    await page.until("document.querySelector('#detail .home')");
+    assert.deepEqual([await isVisible("#side"), await isVisible("#main")], [false, true]);
+    await page.evaluate("history.back()");
+    await page.until("document.body.dataset.view === 'list'");
 
     await open("report");
     assert.equal((await submit()).failed, false);
@@ -431,8 +442,7 @@ const scenarios = {
     // One pixel for a pixel, which is a quarter of the bytes.
     await page.screen(390, 780);
     await page.prefers("dark");
-    await click("#back");
-    await fill("#search", "order");
+    await click("#overview");
     await settled();
     writeFileSync(join(argument, "page-phone.png"), await page.picture());
   },

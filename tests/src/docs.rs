@@ -57,15 +57,22 @@ pub fn check_part(page: &Path, part: &str, expected: &str) {
 /// The fenced blocks of a page: what stands behind each fence, and the text.
 #[must_use]
 pub fn blocks(page: &str) -> Vec<(String, String)> {
+    numbered_blocks(page).into_iter().map(|(_, kind, body)| (kind, body)).collect()
+}
+
+/// The same with the line of each fence, from 1. A fence without a word is of the kind `plain`.
+#[must_use]
+pub fn numbered_blocks(page: &str) -> Vec<(usize, String, String)> {
     let mut found = Vec::new();
-    let mut lines = page.lines();
-    while let Some(line) = lines.next() {
+    let mut lines = page.lines().zip(1..);
+    while let Some((line, number)) = lines.next() {
         // A fence ends with as many marks as it began with: a longer one holds shorter ones.
         let kind = line.trim_start_matches('`');
         let fence = &line[..line.len() - kind.len()];
-        if fence.len() >= 3 && !kind.is_empty() {
-            let body: Vec<&str> = lines.by_ref().take_while(|line| *line != fence).collect();
-            found.push((kind.to_owned(), body.join("\n") + "\n"));
+        if fence.len() >= 3 {
+            let body: Vec<&str> = lines.by_ref().map(|(line, _)| line).take_while(|line| *line != fence).collect();
+            let kind = if kind.is_empty() { "plain" } else { kind };
+            found.push((number, kind.to_owned(), body.join("\n") + "\n"));
         }
     }
     found

@@ -41,5 +41,5 @@ fn protocol() {
 
 #[test]
 fn page() {
-    scenarios("test_page.py", 4);
+    scenarios("test_page.py", 5);
 }

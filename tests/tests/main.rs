@@ -54,6 +54,7 @@ mod secrets;
 mod served_pages;
 mod sign_in;
 mod site;
+mod snippets;
 mod spoilt;
 mod sqlite_functions;
 mod sqlite_text;

@@ -454,10 +454,9 @@ fn check_tells_where_a_used_operation_is_gone_or_narrower() {
 
 #[test]
 fn the_page_shows_what_an_import_of_an_api_does() {
-    let page = fs::read_to_string(root().join("docs/import.md")).unwrap();
-    let (_, section) = page.split_once("\n## Tools for an API\n").unwrap();
+    let page = fs::read_to_string(root().join("docs/import-openapi.md")).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let found = blocks(section);
+    let found = blocks(&page);
     let body = |kind: &str, at: usize| found.iter().filter(|(other, _)| other == kind).nth(at).map(|(_, body)| body.clone()).unwrap();
     let specification = body("yaml", 0).split_once('\n').map(|(_, rest)| rest.to_owned()).unwrap();
     files::write(folder.path(), "orders.yaml", &specification);

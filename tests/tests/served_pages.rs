@@ -22,6 +22,13 @@ fn commands(page: &str) -> Vec<String> {
     blocks(&page).into_iter().filter(|(kind, _)| kind == "sh").map(|(_, body)| body).collect()
 }
 
+/// A line of the log that a page shows, without its level.
+fn logged(page: &str, part: &str) -> String {
+    let page = fs::read_to_string(root().join("docs").join(page)).unwrap();
+    let (_, line) = blocks(&page).into_iter().find(|(kind, body)| kind == "text" && body.contains(part)).unwrap();
+    line.trim().trim_start_matches("ERROR ").to_owned()
+}
+
 /// A new app with its bundle, as every reader of these pages has it.
 fn notes() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -53,7 +60,7 @@ fn finds_notes(port: u16) -> bool {
 
 #[test]
 fn the_serving_page_does_what_it_says() {
-    let blocks = commands("serving.md");
+    let blocks = [commands("serving.md"), commands("renewing.md")].concat();
     let [serve, tls, renew] = blocks.as_slice() else { panic!("{blocks:#?}") };
     let (_folder, notes) = notes();
     let server = served(&notes, serve, &[]);
@@ -67,6 +74,10 @@ fn the_serving_page_does_what_it_says() {
     let ask = format!("curl -sf --cacert tls.crt --resolve mcp.example.com:{0}:127.0.0.1 https://mcp.example.com:{0}/livez", server.port);
     let asked = shell(&notes, &ask);
     assert!(asked.status.success(), "{}{}", text(&asked), server.log());
+    // A key of another pair.
+    fs::write(notes.join("tls.key"), rcgen::KeyPair::generate().unwrap().serialize_pem()).unwrap();
+    let told = logged("serving.md", "the changed certificate");
+    wait::until_else(|| server.log(), || server.log().contains(&told));
     drop(server);
 
     // The folders of the system are the test's.
@@ -80,6 +91,12 @@ fn the_serving_page_does_what_it_says() {
     assert!(renewed.status.success(), "{}", text(&renewed));
     wait::until_else(|| server.log(), || server.log().contains("renewed: "));
     assert!(send(server.port, &Exchange::parse("CALL hello")).contains("hello"));
+    // Half of a bundle.
+    let bytes = fs::read(notes.join("srv/notes.bundle")).unwrap();
+    fs::write(notes.join("srv/notes.bundle"), &bytes[..bytes.len() / 2]).unwrap();
+    server.signal("HUP");
+    let told = logged("renewing.md", "the app is not renewed").replace("`notes.bundle`", "`srv/notes.bundle`");
+    wait::until_else(|| server.log(), || server.log().contains(&told));
 }
 
 #[test]

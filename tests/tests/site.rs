@@ -145,7 +145,7 @@ fn every_fault_that_cannot_happen_is_held_by_a_test() {
 fn figures_are_those_that_were_measured() {
     let read = |name: &str| fs::read_to_string(root().join(name)).unwrap();
     let page = read("docs/figures.md");
-    let (lambda, worker) = (read("docs/lambda.md"), read("docs/cloudflare.md"));
+    let (lambda, worker) = (read("docs/lambda.md"), read("docs/cloudflare-operate.md"));
     for text in ["first request for an invocation", "first answer from SQLite", "a warm call", "peak memory"] {
         assert!(row(&page, text).is_some() && row(&page, text) == row(&lambda, text), "docs/figures.md: {text}");
     }

@@ -10,7 +10,7 @@ use millrace_bundler::{
 use millrace_core::Json;
 use millrace_tests::{
     case::root,
-    docs::{blocks, connector_text, shell, text},
+    docs::{blocks, shell, text},
     files,
     local::Host,
     new_app::NewApp,
@@ -131,12 +131,12 @@ fn the_compiler_knows_each_global_and_no_other() {
     }
 }
 
-/// An app with the adapter `shop` and the script of the page of connector `http`.
+/// An app with the adapter `shop` and the script of the page about HTTP in scripts.
 fn app_with_an_api() -> NewApp {
     let app = NewApp::make("notes", &[]);
     let adapter = "connector: http\nconnection_string: https://api.example.com/v1\n";
     files::write(&app.path(), "app/adapters/shop.yaml", adapter);
-    let page = connector_text("http");
+    let page = fs::read_to_string(root().join("docs/http-scripts.md")).unwrap();
     let scripts = blocks(&page).into_iter().filter_map(|(_, body)| {
         let (first, rest) = body.split_once('\n')?;
         let path = first.trim_start_matches(['#', '/', ' ']);

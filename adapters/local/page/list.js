@@ -10,8 +10,10 @@ function listEntry(item, key, about, act) {
   const made = button("", act, { "data-key": key, "data-text": text.toLowerCase(), tabindex: "-1" });
   const shown = badges.filter(([badge]) => !badge.startsWith("#") && !QUIET.has(badge));
   made.append(make("span", { class: "mono" }, item.name));
-  if (item.entry.description) made.append(make("small", {}, item.entry.description));
-  if (shown.length > 0) made.append(badgeList(shown, "span"));
+  if (item.entry.description) made.append(" ", make("small", {}, item.entry.description));
+  for (const badge of shown) made.append(" ", badgeList([badge], "span"));
+  // What is not drawn has no text for those who hear the page: it is said outright, as it is seen.
+  made.setAttribute("aria-label", made.textContent);
   return made;
 }
 
@@ -53,8 +55,10 @@ function filterList(all, text) {
     for (const group of section.querySelectorAll(".folder")) {
       let inGroup = 0;
       for (const entry of group.querySelectorAll("button")) {
-        entry.hidden = !words.every((one) => entry.dataset.text.includes(one));
-        if (!entry.hidden) inGroup += 1;
+        const fits = words.every((one) => entry.dataset.text.includes(one));
+        // What is written costs a layout, changed or not.
+        if (entry.hidden === fits) entry.hidden = !fits;
+        if (fits) inGroup += 1;
       }
       group.hidden = inGroup === 0;
       own += inGroup;
@@ -76,5 +80,6 @@ function setStop(all) {
   const entries = [...all.querySelectorAll("button")];
   const open = entries.find((entry) => entry.getAttribute("aria-current") === "true" && !entry.hidden);
   const stop = open ?? entries.find((entry) => !entry.hidden && !entry.closest("section").hidden);
-  for (const entry of entries) entry.tabIndex = entry === stop ? 0 : -1;
+  for (const entry of all.querySelectorAll("button[tabindex='0']")) if (entry !== stop) entry.tabIndex = -1;
+  if (stop) stop.tabIndex = 0;
 }

@@ -47,9 +47,10 @@ const made = (item) => ({ ...view(item, aboutOf(item), opener), sign: signOf(ite
 // Tells one state of an item from another.
 const signOf = (item) => JSON.stringify([item.entry, aboutOf(item)]);
 
-// The addresses of the panels, which no item has.
+// The addresses of the panels, and of the list where it has the screen for itself; no item has them.
 const CONNECT = "connect";
 const TESTING = "tests";
+const LIST = "list";
 
 let testing;
 // Made at first sight. What came of the tests stays.
@@ -76,7 +77,7 @@ function home() {
   const steps = [
     first && [
       "Call a tool",
-      "Choose one on the left, or open the first. `/` searches, and Ctrl+Enter runs the open form.",
+      "Choose one in the list, or open the first. `/` searches, and Ctrl+Enter runs the open form.",
       () => openEntry(first),
     ],
     clients.length > 0 && [
@@ -117,12 +118,10 @@ function opened(key) {
   const item = items.get(key);
   const panel = item ? undefined : panelOf(key);
   current = item && key;
-  document.body.dataset.view = item || panel ? "item" : "list";
+  document.body.dataset.view = key === LIST ? "list" : "item";
   document.body.dataset.open = item ? "item" : panel ? key : "home";
-  for (const entry of lists.querySelectorAll("button")) {
-    if (entry.dataset.key === key) entry.setAttribute("aria-current", "true");
-    else entry.removeAttribute("aria-current");
-  }
+  lists.querySelector("button[aria-current]")?.removeAttribute("aria-current");
+  if (item) lists.querySelector(`button[data-key="${CSS.escape(key)}"]`)?.setAttribute("aria-current", "true");
   for (const [id, address] of [
     ["connect", CONNECT],
     ["tests", TESTING],
@@ -215,24 +214,21 @@ byId("connect").addEventListener("click", () => openPanel(CONNECT));
 byId("tests").addEventListener("click", () => openPanel(TESTING));
 byId("tests").hidden = !isOwn;
 byId("skip").addEventListener("click", () => {
-  document.body.dataset.view = current ? "item" : document.body.dataset.view;
+  document.body.dataset.view = "item";
   if (!focusForm()) byId("main").focus();
 });
 
-const goHome = () => {
+byId("overview").addEventListener("click", () => {
   history.pushState(null, "", location.pathname);
   followAddress();
-};
-byId("overview").addEventListener("click", () => {
-  goHome();
-  // On a narrow screen, the list would be in sight.
-  document.body.dataset.view = "item";
-  byId("main").focus();
+  byId("main").focus({ preventScroll: true });
 });
 
+// On a narrow screen. The search has no focus yet: a keyboard would hide half of the list.
 byId("back").addEventListener("click", () => {
-  goHome();
-  search.focus();
+  history.pushState(null, "", "#" + LIST);
+  followAddress();
+  byId("side").focus({ preventScroll: true });
 });
 
 // Credentials.

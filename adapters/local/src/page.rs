@@ -4,7 +4,7 @@
 //! It loads nothing else, from this server or any other, and its policy allows no other script and
 //! no other style.
 
-use std::{path::Path, sync::OnceLock};
+use std::{collections::BTreeMap, path::Path, sync::OnceLock};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use millrace_core::{
@@ -135,8 +135,8 @@ impl AppState {
     /// The state of an app. `details`: for a person at this machine, the app's folder and where
     /// settings came from.
     pub(crate) fn of(app: &App, details: Option<(&Path, &[Setting])>) -> Self {
-        let settings = details.map(|(_, settings)| settings);
-        let tools: Vec<Json> = app.tools.iter().filter_map(|tool| tool_state(app, tool, settings)).collect();
+        let settings = details.map(|(_, settings)| by_tool(settings));
+        let tools: Vec<Json> = app.tools.iter().filter_map(|tool| tool_state(app, tool, settings.as_ref())).collect();
         let clients = connections::connections(app, details.map(|(folder, _)| folder));
         let folder = details.map(|(folder, _)| std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()).display().to_string());
         let json = json!({ "tools": tools, "clients": clients, "folder": folder }).to_string();
@@ -168,9 +168,20 @@ pub(crate) fn elsewhere(known: &Json) -> Response {
     Response { status: 200, headers: headers.into_iter().collect::<Headers>(), body: known.to_string().into_bytes().into() }
 }
 
+/// Settings by the name of their tool. An app has thousands of tools, and each has some.
+type ByTool<'a> = BTreeMap<&'a str, Vec<&'a Setting>>;
+
+fn by_tool(settings: &[Setting]) -> ByTool<'_> {
+    let mut found = ByTool::new();
+    for setting in settings {
+        found.entry(setting.tool.as_str()).or_default().push(setting);
+    }
+    found
+}
+
 /// Nothing, where there is nothing to say: no caller learns names from here that it has not from
 /// elsewhere.
-fn tool_state(app: &App, tool: &Tool, settings: Option<&[Setting]>) -> Option<Json> {
+fn tool_state(app: &App, tool: &Tool, settings: Option<&ByTool<'_>>) -> Option<Json> {
     let needs = match &tool.auth {
         None | Some(Auth::AllowAll) => None,
         Some(Auth::ApiKey(_)) => Some("key"),
@@ -205,7 +216,7 @@ fn tool_state(app: &App, tool: &Tool, settings: Option<&[Setting]>) -> Option<Js
         });
         state.insert("stages".into(), stages.collect());
         state.insert("path".into(), tool.path.as_str().into());
-        let own = settings.iter().filter(|setting| setting.tool == tool.name);
+        let own = settings.get(tool.name.as_str()).into_iter().flatten();
         state.insert("settings".into(), own.map(|one| json!({ "setting": one.setting, "value": one.value, "place": one.place })).collect());
     }
     Some(state.into())

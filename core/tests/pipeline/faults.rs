@@ -277,3 +277,30 @@ fn what_a_mapper_makes_wrong_is_its_authors_to_mend() {
         assert!(world.asked.borrow().is_empty(), "a statement ran");
     }
 }
+
+/// A mapper that swaps two days, or takes one for the other: what was wrong before is what the
+/// caller mends, by the names that it sent.
+#[test]
+fn what_a_mapper_moves_is_its_callers_to_mend() {
+    let day = |name: &str| Input { optional: true, ..input(name, InputKind::Int) };
+    let told =
+        |field: &str, sent: &str| json!({"field": field, "message": format!("Invalid type. You sent: '{sent}'. Expected type: int.")});
+    let table = [
+        (json!({"from": "x", "to": 1}), json!({"from": 1, "to": "x"}), vec![told("from", "x")]),
+        (json!({"from": "x", "to": "a"}), json!({"from": "a", "to": "x"}), vec![told("from", "x"), told("to", "a")]),
+        (json!({"from": "x"}), json!({"from": "x", "to": "x"}), vec![told("from", "x")]),
+    ];
+    for (sent, mapped, issues) in table {
+        let world = World::new();
+        world.answer_script(Ok(Returned::Value(mapped)));
+        let tool = Tool { inputs: vec![day("from"), day("to")], map_input: Some(script(MAP_INPUT)), ..select_tool() };
+        let result = run(&world, tool, sent.clone()).unwrap();
+        let error = meta(&result);
+        assert_eq!((&error["code"], &error["issues"]), (&json!("VALIDATION_ERROR"), &json!(issues)), "{sent}");
+    }
+    // Another value in the same place is the mapper's.
+    let world = World::new();
+    world.answer_script(Ok(Returned::Value(json!({"from": 1, "to": "y"}))));
+    let tool = Tool { inputs: vec![day("from"), day("to")], map_input: Some(script(MAP_INPUT)), ..select_tool() };
+    assert_eq!(meta(&run(&world, tool, json!({"from": "x", "to": 1})).unwrap())["code"], "SCRIPT_RESULT");
+}

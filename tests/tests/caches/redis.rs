@@ -8,7 +8,11 @@ use std::{
 };
 
 use millrace_core::ErrorKind::{Busy, Configuration, Denied, Protocol, TimedOut, TooLarge, Unavailable};
-use millrace_tests::redis;
+use millrace_tests::{
+    case::root,
+    docs::{blocks, shell, text},
+    redis,
+};
 
 use crate::caches::support::{Env, Isolate, Process, env, eventually};
 use crate::certificates::certified;
@@ -129,6 +133,41 @@ fn tls_is_verified() {
     assert_eq!(Isolate::new(&untrusted).get("k").unwrap_err().kind, Denied);
     let plain = at(&format!("redis://localhost:{}", server.port));
     assert!(Isolate::new(&plain).get("k").is_err());
+}
+
+/// The user of the page, with the rights of the page, at the address of the page; the server is at
+/// another.
+#[test]
+fn the_line_of_the_caching_page_names_a_server() {
+    let page = fs::read_to_string(root().join("docs/caching.md")).unwrap();
+    let (_, line) = blocks(&page).into_iter().find(|(_, body)| body.contains("=rediss://")).unwrap();
+    let user = page.split('`').find(|part| part.starts_with("ACL SETUSER ")).unwrap();
+    let [certificate, key, authority] = certified("localhost");
+    let server = redis::start_tls(move |folder| {
+        fs::write(folder.join("cert.pem"), &certificate).unwrap();
+        fs::write(folder.join("key.pem"), &key).unwrap();
+    });
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("ca.pem"), &authority).unwrap();
+    let script = format!(
+        "redis-cli --tls --insecure -h localhost -p {} {}\n{line}printf '%s' \"$MILLRACE_CACHE\" > cache\n",
+        server.port,
+        user.replace('>', "\\>").replace('*', "\\*")
+    );
+    let ran = shell(folder.path(), &script);
+    assert!(ran.status.success() && text(&ran).contains("OK"), "{}", text(&ran));
+    let named = fs::read_to_string(folder.path().join("cache")).unwrap();
+    let there = "@cache.example.com:6380/2";
+    let file = folder.path().join("ca.pem");
+    let here = |database: u32| {
+        assert!(named.contains(there), "{named}");
+        at(&named.replace(there, &format!("@localhost:{}/{database}?ca_file={}", server.port, file.display())))
+    };
+    Isolate::new(&here(2)).put("k", b"v", 60).unwrap();
+    assert_eq!(Isolate::new(&here(2)).get("k").unwrap().as_deref(), Some(&b"v"[..]));
+    assert_eq!(Isolate::new(&here(0)).get("k"), Ok(None), "another database of the server");
+    let wrong = at(&here(2)[0].1.replace(":password@", ":another@"));
+    assert_eq!(Isolate::new(&wrong).get("k").unwrap_err().kind, Denied);
 }
 
 #[test]

@@ -8,7 +8,9 @@ use std::{
 
 use millrace_core::Json;
 use millrace_tests::{
+    case::root,
     collector::Collector,
+    docs::{blocks, shell, text},
     lambda::{Front, Function},
     scripted::{Reply, Scripted},
 };
@@ -40,7 +42,11 @@ fn traces_are_sent_before_the_next_invocation_is_asked_for() {
 fn metrics_are_lines_for_cloudwatch_where_it_is_asked_for() {
     let (folder, package) = sample();
     let output = folder.path().join("output");
-    let env = [("OTEL_METRICS_EXPORTER".to_owned(), "emf".to_owned())];
+    // As the page sets it.
+    let page = fs::read_to_string(root().join("docs/telemetry.md")).unwrap();
+    let (_, line) = blocks(&page).into_iter().find(|(_, body)| body.starts_with("export OTEL_METRICS_EXPORTER")).unwrap();
+    let set = shell(folder.path(), &format!("{line}printf '%s' \"$OTEL_METRICS_EXPORTER\""));
+    let env = [("OTEL_METRICS_EXPORTER".to_owned(), text(&set))];
     let function = Function::start_printing(&package, &env, fs::File::create(&output).unwrap().into());
     let answer = function.send(Front::Url, &call("get-user", r#"{"id":42}"#));
     assert!(answer.contains("Alan Allen"), "{answer}");

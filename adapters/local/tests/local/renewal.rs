@@ -307,7 +307,7 @@ fn sockets_that_are_for_another_process_are_not_taken() {
 
 #[test]
 fn the_units_of_the_docs_are_as_systemd_wants_them() {
-    let docs = include_str!("../../../../docs/serving.md");
+    let docs = include_str!("../../../../docs/renewing.md");
     let folder = tempfile::tempdir().unwrap();
     let units: Vec<_> = docs.split("```ini\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
     assert_eq!(units.len(), 2, "a service and its socket");

@@ -2,7 +2,8 @@
 //! the inputs for all later stages.
 //!
 //! What is wrong with mapped inputs is the caller's to mend where it is wrong with what the caller
-//! sent, too. Whatever else is wrong is a defect of the mapper.
+//! sent, too, also where the mapper gave the value to another input. Whatever else is wrong is a
+//! defect of the mapper.
 
 use alloc::{format, vec::Vec};
 
@@ -11,7 +12,7 @@ use crate::pipeline::{
     call::run::Run,
     content::json_text::word,
     script::{self, ScriptOutput},
-    stages::validate::{INVALID, validate},
+    stages::validate::{INVALID, invalid, validate},
 };
 use crate::{
     Json,
@@ -49,9 +50,15 @@ pub(in crate::pipeline) async fn validate_mapped(run: &Run<'_>, mapper: &ScriptR
         other => return other,
     };
     let of_caller = validate(run, sent).await.err().map(|fault| fault.issues).unwrap_or_default();
-    let made: Vec<&Issue> = fault.issues.iter().filter(|issue| !of_caller.contains(issue)).collect();
-    if made.is_empty() {
+    let origins: Vec<Option<&Issue>> = fault.issues.iter().map(|issue| origin(issue, &of_caller)).collect();
+    if fault.issues.iter().zip(&origins).all(|(issue, origin)| *origin == Some(issue)) {
         return Err(fault);
+    }
+    let made: Vec<&Issue> = fault.issues.iter().zip(&origins).filter(|(_, origin)| origin.is_none()).map(|(issue, _)| issue).collect();
+    if made.is_empty() {
+        // In the names that the caller knows.
+        let sent = of_caller.iter().filter(|issue| origins.contains(&Some(*issue)));
+        return Err(invalid(sent.cloned().collect()).into());
     }
     let names: Vec<_> = made.iter().map(|issue| format!("`{}`", issue.field)).collect();
     let message = format!("The input mapper returned inputs that the tool does not take: {}.", names.join(", "));
@@ -59,4 +66,10 @@ pub(in crate::pipeline) async fn validate_mapped(run: &Run<'_>, mapper: &ScriptR
         made.iter().map(|issue| format!("{}: {}", issue.field, issue.message.replace("You sent", "It returned"))).collect();
     let log = format!("{}: {}", script::path(run, mapper), problems.join(" "));
     Err(Fault::new(Stage::MapInput, "SCRIPT_RESULT", message).by_author().logging(log).into())
+}
+
+/// The problem of what the caller sent that a problem of the mapped inputs comes from: the same
+/// one, or that of an input whose value the mapper gave to another.
+fn origin<'a>(issue: &Issue, of_caller: &'a [Issue]) -> Option<&'a Issue> {
+    of_caller.iter().find(|sent| *sent == issue).or_else(|| of_caller.iter().find(|sent| sent.message == issue.message))
 }

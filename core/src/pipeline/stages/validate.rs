@@ -333,7 +333,8 @@ impl<'a> Check<'a> {
     }
 }
 
-fn invalid(issues: Vec<Issue>) -> Fault {
+/// The failure of a call whose inputs have these problems.
+pub(in crate::pipeline) fn invalid(issues: Vec<Issue>) -> Fault {
     let summary: Vec<String> = issues.iter().map(|issue| format!("{}: {}", issue.field, issue.message)).collect();
     let message = format!("The inputs are not valid. {}", summary.join(" "));
     let mut fault = Fault::new(Stage::Validate, INVALID, message).suggesting(RECOVERY);
