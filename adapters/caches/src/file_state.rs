@@ -20,7 +20,7 @@
 //! # How long it gets
 //! What counters and records take is bounded, and so is the file. What has expired is removed by
 //! the steps that make something new, and space that is free is given back to the disk by some of
-//! them. SQLite's log is cut to 8 MiB. [`levels`] says how all of that is.
+//! them. SQLite's log is cut to 8 MiB. [`levels`] and [`look`] say how all of that is.
 //!
 //! # What fails
 //! A file that is damaged, that another version wrote, or that cannot be written is an error of
@@ -50,6 +50,7 @@ use crate::share;
 mod folder;
 mod holder;
 pub mod levels;
+pub mod look;
 mod places;
 mod step;
 

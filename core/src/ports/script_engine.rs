@@ -156,8 +156,8 @@ pub trait ScriptHost {
         &[]
     }
 
-    /// The script is over: how much memory the scripts of its call had at the most, in bytes, beyond
-    /// what every call begins with.
+    /// The script is over: how much memory the scripts of its call had at the most, in bytes,
+    /// beyond what every call begins with.
     fn took_memory(&self, _bytes: u64) {}
 
     /// `console.*` and `ctx.log.*`.

@@ -375,9 +375,9 @@ fn eight_at_once_make_one_file_and_agree() {
 }
 
 /// How the file of a folder is.
-fn looked(folder: &Path) -> levels::FileReading {
+fn looked(folder: &Path) -> look::FileReading {
     let file = folder.join("a/state/state.db");
-    levels::look().into_iter().find(|reading| reading.file == file).unwrap()
+    look::look().into_iter().find(|reading| reading.file == file).unwrap()
 }
 
 #[test]
@@ -391,7 +391,7 @@ fn who_looks_learns_what_there_is_and_what_was_refused() {
     assert_eq!((first.used_bytes, first.max_bytes, first.entries), (128 + 1 + 1000, 100_000, 1));
     assert!(first.size_bytes > 4096 && first.overdue_ms > 1_000_000, "{first:?}");
     // Places whose time is over are none.
-    let names = |reading: levels::FileReading| reading.gates.into_iter().map(|gate| (gate.gate, gate.used)).collect::<Vec<_>>();
+    let names = |reading: look::FileReading| reading.gates.into_iter().map(|gate| (gate.gate, gate.used)).collect::<Vec<_>>();
     assert!(names(first).contains(&("gate".to_owned(), 0)));
     let later = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64 + 60_000;
     let held = now(store.enter("a gate of its own", 3, 1, later)).unwrap();

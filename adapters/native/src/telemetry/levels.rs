@@ -7,7 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use millrace_caches::file_state::levels::{self as state, FileReading, Refusal};
+use millrace_caches::file_state::{
+    levels::{self as state, Refusal},
+    look::{self, FileReading, GateReading},
+};
 use millrace_connectors::pools;
 use millrace_telemetry::metrics::Metric;
 
@@ -20,8 +23,8 @@ pub(super) type Read = (Vec<(&'static str, String)>, f64);
 /// Which isolate this process is, and whether another one was it before.
 static ISOLATE: OnceLock<(usize, bool)> = OnceLock::new();
 
-/// Says which isolate this process is, and whether it takes the place of one that has ended. Without
-/// it, it is the only one.
+/// Says which isolate this process is, and whether it takes the place of one that has ended.
+/// Without it, it is the only one.
 pub fn is_isolate(index: usize, is_again: bool) {
     let _ = ISOLATE.set((index, is_again));
 }
@@ -89,7 +92,7 @@ fn of_files(number: impl Fn(&FileReading) -> f64) -> Vec<Read> {
     if files.is_empty() { Vec::new() } else { vec![(Vec::new(), files.iter().map(number).sum())] }
 }
 
-fn of_gates(name: &'static str, number: impl Fn(&state::GateReading) -> u64) -> Vec<Read> {
+fn of_gates(name: &'static str, number: impl Fn(&GateReading) -> u64) -> Vec<Read> {
     let files = files();
     let gates = files.iter().flat_map(|file| &file.gates);
     // A gate's name is the app's and the tool's.
@@ -107,7 +110,7 @@ fn files() -> Vec<FileReading> {
     {
         return files.clone();
     }
-    let files = state::look();
+    let files = look::look();
     *last = Some((Instant::now(), files.clone()));
     files
 }
