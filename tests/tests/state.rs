@@ -411,3 +411,93 @@ fn a_disk_without_space_runs_no_handler_twice() {
     }
     assert!(completed(folder.path()).values().all(|times| *times == 1), "{:?}", completed(folder.path()));
 }
+
+/// The command of docs/state.md, while calls are recorded.
+#[test]
+fn a_copy_of_a_store_in_use_has_what_was_recorded_before_it_and_can_be_used() {
+    let folder = app("");
+    let host = start(folder.path(), 2, &[]);
+    let page = fs::read_to_string(millrace_tests::case::root().join("docs/state.md")).unwrap();
+    let command = page.lines().find(|line| line.starts_with("sqlite3 ")).unwrap();
+    let is_over = AtomicBool::new(false);
+    let before: Vec<Outcome> = (0..10).map(|number| pay(host.port, "x", &format!("before {number}"))).collect();
+    thread::scope(|scope| {
+        let callers: Vec<_> = (0..3)
+            .map(|caller| {
+                let (host, is_over) = (&host, &is_over);
+                scope.spawn(move || {
+                    let keys = (0..).take_while(|_| !is_over.load(SeqCst));
+                    keys.map(|number| pay(host.port, "x", &format!("meanwhile {caller} {number}"))).count()
+                })
+            })
+            .collect();
+        for _ in 0..3 {
+            let copied = Command::new("sh").args(["-c", command]).current_dir(folder.path()).output().unwrap();
+            assert!(copied.status.success(), "{}", String::from_utf8_lossy(&copied.stderr));
+        }
+        is_over.store(true, SeqCst);
+        assert!(callers.into_iter().map(|caller| caller.join().unwrap()).sum::<usize>() > 0);
+    });
+    drop(host);
+    let state = folder.path().join(".millrace/state");
+    for file in ["state.db", "state.db-wal", "state.db-shm"] {
+        let _ = fs::remove_file(state.join(file));
+    }
+    fs::rename(folder.path().join("state-copy.db"), state.join("state.db")).unwrap();
+    let host = start(folder.path(), 2, &[]);
+    for (number, before) in before.iter().enumerate() {
+        let Outcome::Answer(text, _) = before else { panic!("{before:?}") };
+        assert_eq!(pay(host.port, "x", &format!("before {number}")), Outcome::Answer(text.clone(), true));
+    }
+    assert!(matches!(pay(host.port, "x", "after"), Outcome::Answer(_, false)));
+    assert!(completed(folder.path()).iter().filter(|(key, _)| key.starts_with("before")).all(|(_, times)| *times == 1));
+}
+
+/// A real one, as large as a store is after some hundred calls.
+#[test]
+fn a_small_file_system_that_is_full_refuses_new_calls_and_serves_again_once_there_is_room() {
+    let (folder, outside) = (app(""), tempfile::tempdir().unwrap());
+    let place = |name: &str| outside.path().join(name).display().to_string();
+    fs::create_dir(place("small")).unwrap();
+    // A user may mount one where nobody else sees it. What is in the way goes once there is `room`.
+    let inner = format!(
+        "mount -t tmpfs -o size=1m tmpfs {small} && head -c 300000 /dev/zero > {small}/ballast || exit 7\n\
+         (for _ in $(seq 1200); do [ -e {room} ] && break; sleep 0.1; done; rm {small}/ballast) > /dev/null 2>&1 &\nexec \"$@\"\n",
+        small = place("small"),
+        room = place("room")
+    );
+    fs::write(place("inner"), inner).unwrap();
+    fs::write(place("room"), "").unwrap();
+    let can = Command::new("unshare").args(["-rm", "sh", &place("inner"), "true"]).output().is_ok_and(|output| output.status.success());
+    fs::remove_file(place("room")).unwrap();
+    if !can {
+        println!("skipped: no file system can be mounted here");
+        return;
+    }
+    let port = millrace_tests::process::free_port();
+    let state = place("small/state");
+    let at = port.to_string();
+    let env = [("MILLRACE_STATE", &*state), ("OTEL_METRICS_EXPORTER", "prometheus"), ("OTEL_EXPORTER_PROMETHEUS_PORT", &at)];
+    let host = start_after(&format!("exec unshare -rm sh {} \"$0\" \"$@\"", place("inner")), folder.path(), 1, &env);
+    let text = "x".repeat(50_000);
+    let buy = |key: String| call(host.port, "x", "pay", &json!({ "k": key, "text": text }));
+    let outcomes: Vec<Outcome> = (0..30).map(|number| buy(format!("order {number}"))).collect();
+    let refused = outcomes.iter().filter(|outcome| **outcome == Outcome::Failure("STATE_UNAVAILABLE".into())).count();
+    assert!((1..30).contains(&refused), "{refused} of 30 were refused: {outcomes:?}");
+    let done = completed(folder.path()).len();
+    assert_eq!(done, 30 - refused, "what is refused is not carried out");
+    let metrics = || {
+        let mut answer = String::new();
+        let mut socket = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        socket.write_all(b"GET /metrics HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").unwrap();
+        socket.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let full = metrics();
+    let count =
+        full.lines().find_map(|line| line.strip_prefix("millrace_state_refusals_total{error_type=\"disk_full\"} ")).unwrap_or("none");
+    assert!(count.parse::<u64>().is_ok_and(|count| count > 0), "{full}");
+    fs::write(place("room"), "").unwrap();
+    millrace_tests::wait::until("nothing is recorded though there is room", || matches!(buy("later".to_owned()), Outcome::Answer(..)));
+    assert_eq!(completed(folder.path())["later"], 1);
+}

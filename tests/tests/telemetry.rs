@@ -19,6 +19,7 @@ use millrace_tests::{
 };
 
 pub(crate) mod exported;
+mod levels;
 mod metrics;
 mod prometheus;
 mod worker;

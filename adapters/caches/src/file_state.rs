@@ -17,6 +17,11 @@
 //! | a process that is killed | loses nothing: what was committed is the system's by then |
 //! | a machine that loses power | keeps each record that was made where there was none, which is written through to the disk before the step is over. What came after it may be lost: a counter, or the answer in its place |
 //!
+//! # How long it gets
+//! What counters and records take is bounded, and so is the file. What has expired is removed by
+//! the steps that make something new, and space that is free is given back to the disk by some of
+//! them. SQLite's log is cut to 8 MiB. [`levels`] and [`look`] say how all of that is.
+//!
 //! # What fails
 //! A file that is damaged, that another version wrote, or that cannot be written is an error of
 //! each step, never an empty store: whoever asks decides what a call without the store does.
@@ -26,7 +31,13 @@
 //! An isolate holds a lock on a file of its own, which the system takes back when its process ends,
 //! however it does. So nobody has to tell a process from another one with its number.
 
-use std::{cell::RefCell, path::PathBuf, rc::Rc};
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeSet,
+    path::PathBuf,
+    rc::Rc,
+    time::Duration,
+};
 
 use millrace_core::{
     Error, ErrorKind, Result,
@@ -38,10 +49,13 @@ use crate::share;
 
 mod folder;
 mod holder;
+pub mod levels;
+pub mod look;
 mod places;
 mod step;
 
 use holder::Holder;
+use levels::Refusal;
 use step::{Durability, Failure, StateFile, Step, damaged, number};
 
 /// How many bytes of counters and records are kept at the most; the file may be some three times as
@@ -62,6 +76,11 @@ const REST_MS: u64 = 1000;
 /// and one that finds no room.
 const SWEEP: u32 = 4;
 const SWEEP_FOR_ROOM: u32 = 64;
+/// After how many new entries the file is looked at for space to give back, how many free pages it
+/// keeps, and how many it gives back at a time: a millisecond or two.
+const COMPACT_EVERY: u32 = 16;
+const SPARE_PAGES: i64 = 256;
+const COMPACT_PAGES: u32 = 128;
 /// How often a place is given back at once; after that, with a later step.
 const ATTEMPTS_TO_LEAVE: u32 = 20;
 
@@ -77,6 +96,10 @@ pub struct FileState {
     failed: RefCell<Option<(u64, Error)>>,
     /// Places that could not be given back yet.
     left: RefCell<Vec<i64>>,
+    /// The gates whose places others are told of.
+    gates: RefCell<BTreeSet<String>>,
+    /// How many entries were made since the file was looked at for space that it can give back.
+    made: Cell<u32>,
 }
 
 impl FileState {
@@ -85,7 +108,7 @@ impl FileState {
     #[must_use]
     pub fn new(folder: PathBuf, capacity: u64, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Self {
         let (file, holder, failed, left) = Default::default();
-        Self { folder, clock, random, capacity, file, holder, failed, left }
+        Self { folder, clock, random, capacity, file, holder, failed, left, gates: RefCell::default(), made: Cell::new(0) }
     }
 
     /// Opens the file, makes it where it is absent, and looks whether it is sound.
@@ -118,6 +141,7 @@ impl FileState {
                 Ok(done) => return Ok(done),
                 Err(Failure::Locked) if self.clock.now_ms() < until_ms => {
                     self.clock.sleep(pause_ms).await;
+                    levels::waited(Duration::from_millis(pause_ms));
                     pause_ms = (pause_ms * 2).min(LONGEST_PAUSE_MS);
                 }
                 Err(failure) => return Err(self.error(failure)),
@@ -161,10 +185,11 @@ impl FileState {
 
     /// What a failure means. One that is the file's closes it.
     fn error(&self, failure: Failure) -> Error {
+        levels::refused(failure.refusal());
         let path = self.path();
         let shown = path.display();
         let error = match failure {
-            Failure::Own(error) if error.kind == ErrorKind::Busy || error.kind == ErrorKind::TooLarge => return error,
+            Failure::Own(error) if error.kind == ErrorKind::Busy => return error,
             Failure::Own(error) => error,
             Failure::Locked => {
                 let message = format!("the state file `{shown}` is locked by another process for too long");
@@ -220,7 +245,20 @@ impl FileState {
         let mut insert =
             transaction.prepare_cached("INSERT INTO entries (key, owner, expires_ms, total, value) VALUES (?1, ?2, ?3, ?4, ?5)")?;
         insert.execute(params![key, owner, expiry(now_ms, ttl_s), total, value])?;
+        let made = self.made.get() + 1;
+        self.made.set(made % COMPACT_EVERY);
+        if made >= COMPACT_EVERY {
+            compact(transaction)?;
+        }
         Ok(true)
+    }
+
+    /// Has others told of the places of a gate.
+    fn came_to(&self, gate: &places::Gate<'_>) {
+        if !self.gates.borrow().contains(gate.name) {
+            levels::came_to(gate.name, gate.max);
+            self.gates.borrow_mut().insert(gate.name.to_owned());
+        }
     }
 
     /// Whether an owner has room for so many bytes more. What has expired makes some; what is
@@ -247,6 +285,7 @@ impl FileState {
         match value.len() {
             0..=LONGEST_RECORD => Ok(()),
             bytes => {
+                levels::refused(Refusal::Record);
                 let message = format!("a record of {bytes} bytes is too large for the state file `{}`", self.path().display());
                 Err(Error::new(ErrorKind::TooLarge, message))
             }
@@ -275,6 +314,28 @@ fn sweep(transaction: &Transaction<'_>, now_ms: u64, most: u32) -> rusqlite::Res
     let mut delete = transaction
         .prepare_cached("DELETE FROM entries WHERE key IN (SELECT key FROM entries WHERE expires_ms <= ?1 ORDER BY expires_ms LIMIT ?2)")?;
     delete.execute(params![number(now_ms), most])
+}
+
+/// Gives space that is free within the file back to the disk, some of it at a time. A file of an
+/// earlier version keeps its length, and uses the space again.
+fn compact(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    let free = transaction.prepare_cached("PRAGMA freelist_count")?.query_row([], |row| row.get::<_, i64>(0))?;
+    if free <= SPARE_PAGES {
+        return Ok(());
+    }
+    let before = pages(transaction)?;
+    // A row for each page.
+    let mut give_back = transaction.prepare_cached(&format!("PRAGMA incremental_vacuum({COMPACT_PAGES})"))?;
+    let mut given = give_back.query([])?;
+    while given.next()?.is_some() {}
+    if pages(transaction)? < before {
+        levels::compacted();
+    }
+    Ok(())
+}
+
+fn pages(transaction: &Transaction<'_>) -> rusqlite::Result<i64> {
+    transaction.prepare_cached("PRAGMA page_count")?.query_row([], |row| row.get(0))
 }
 
 /// The total of a counter that lives.
@@ -393,6 +454,7 @@ impl Places for FileState {
         Box::pin(async move {
             let name = self.name()?;
             let asked = places::Gate { name: gate, max, folder: &self.folder, own: &name };
+            self.came_to(&asked);
             self.patiently(PATIENCE_TO_COUNT_MS, |file, now_ms| {
                 file.change(Durability::Process, |transaction| places::enter(transaction, &asked, queue, now_ms, number(until_ms)))
             })

@@ -13,6 +13,8 @@
 //! What a connector is called and what else is known of it without its driver is in the crate
 //! `millrace-catalogue`; [`open()`] finds the driver of a name.
 //!
+//! [`pools`] says how full the pools of connections are.
+//!
 //! [`shared`], `aws_server`, `documents`, `sqlite_text`, `mysql_text`, `postgres_text` and
 //! `redis_commands` are what several drivers need.
 
@@ -41,6 +43,8 @@ pub mod neon;
 mod open;
 #[cfg(feature = "databases")]
 pub mod planetscale;
+#[cfg(feature = "databases")]
+pub mod pools;
 #[cfg(feature = "databases")]
 pub mod postgres;
 #[cfg(feature = "databases")]

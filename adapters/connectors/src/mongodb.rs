@@ -110,6 +110,7 @@ impl Mongodb {
         check_roots(connection, sockets, &address.roots)?;
         let MongodbPorts { http, clock, random } = ports;
         let server = Server {
+            adapter: connection.adapter.clone(),
             name: "MongoDB",
             place: None,
             max_connections: address.max_connections,

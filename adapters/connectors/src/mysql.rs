@@ -104,6 +104,7 @@ impl Mysql {
         let MysqlPorts { dialer, lifetime, clock, random, wait_until } = ports;
         let address = Rc::new(address);
         let server = Server {
+            adapter: connection.adapter.clone(),
             name: "MySQL",
             place: Some(address.place()),
             max_connections: address.max_connections,

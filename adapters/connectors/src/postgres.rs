@@ -107,6 +107,7 @@ impl Postgres {
         let address = PostgresAddress::parse(connection.connection_string.expose().trim(), &connection.options)?;
         login_token::check(&address, &connection.adapter, tokens.is_some())?;
         let server = Server {
+            adapter: connection.adapter.clone(),
             name: "PostgreSQL",
             place: Some(address.place()),
             max_connections: address.max_connections,

@@ -117,6 +117,7 @@ impl Redis {
         // One of the connections is for what shares it.
         let shares = sockets.lifetime == Lifetime::Isolate && settings.max_connections > 1;
         let server = Server {
+            adapter: connection.adapter.clone(),
             name: REDIS_SERVER,
             place: Some(address.place()),
             max_connections: settings.max_connections,

@@ -316,6 +316,9 @@ pub(crate) struct Isolate {
     /// In seconds
     #[arg(long)]
     pub(crate) grace: u64,
+    /// Whether it takes the place of one that has ended
+    #[arg(long)]
+    pub(crate) again: bool,
 }
 
 #[derive(Args)]

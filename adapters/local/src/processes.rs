@@ -122,7 +122,7 @@ impl IsolateReloader {
         let Some(trial) = self.common.upgrade().map(|common| common.trial()) else { return Err(CommandError::wrong("the server ends")) };
         let trial = trial.map_err(deployment::unable)?;
         let deployment = Deployment { file: deployment::write(served, &self.channel)?, taken: None };
-        let mut process = Process::start(&trial, 0, &deployment).map_err(deployment::unable)?;
+        let mut process = Process::start(&trial, 0, &deployment, false).map_err(deployment::unable)?;
         let life = async {
             process.control.read_exact(&mut [0]).await?;
             control::send(process.control.as_fd(), ControlMessage::Stop, &[])?;
@@ -441,10 +441,10 @@ struct IsolateEnd {
 
 impl IsolateSupervisor {
     async fn keep(mut self) {
-        let mut pause = Duration::ZERO;
+        let (mut pause, mut again) = (Duration::ZERO, false);
         while !*self.stopped.borrow() {
             let deployment = self.deployed.borrow_and_update().clone();
-            let end = match Process::start(&self.common, self.index, &deployment) {
+            let end = match Process::start(&self.common, self.index, &deployment, std::mem::replace(&mut again, true)) {
                 Ok(process) => {
                     self.common.measures.started(self.index, process.pid);
                     let end = self.watch(process, deployment).await;
@@ -594,13 +594,15 @@ struct Process {
 }
 
 impl Process {
-    fn start(common: &Common, index: usize, deployment: &Deployment) -> io::Result<Self> {
+    /// `again`: it takes the place of one that has ended.
+    fn start(common: &Common, index: usize, deployment: &Deployment, again: bool) -> io::Result<Self> {
         common.board.clear(index)?;
         let (ours, theirs) = StdUnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let mut command = Command::new(&common.program);
         command.arg0("millrace").arg("isolate").args(["--index", &index.to_string(), "--isolates", &common.isolates.to_string()]);
         command.args(["--memory", &common.memory_mb.to_string(), "--grace", &common.grace.as_secs().to_string()]);
+        command.args(again.then_some("--again"));
         command.env("MILLRACE_LOG", &common.log);
         // mimalloc, which the static command has, else reserves 1 GiB that can be written: all of
         // the isolate's memory limit.

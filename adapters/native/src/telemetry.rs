@@ -7,6 +7,7 @@
 //!
 //! - `spans`: a finished span to the SDK's queue;
 //! - `meter`: the SDK's instruments for the list of metrics;
+//! - [`levels`]: what is read at each export, and no call tells;
 //! - `log_lines`: lines of the log, with the trace that they belong to;
 //! - `emf`: measurements as lines for CloudWatch;
 //! - `snapshot`, `scrape`: what the instruments came to, for Prometheus;
@@ -27,7 +28,7 @@ use millrace_core::{
 };
 pub use millrace_telemetry::{Abilities, TelemetrySettings};
 use millrace_telemetry::{
-    metrics::{self, Label, Meter, Metric},
+    metrics::{self, Label, LabelValue, Meter, Metric},
     span::SpanIds,
     tracer::traced,
 };
@@ -35,6 +36,7 @@ use opentelemetry::KeyValue;
 use opentelemetry_sdk::Resource;
 
 mod emf;
+pub mod levels;
 pub mod log_lines;
 mod meter;
 pub mod scrape;
@@ -144,6 +146,9 @@ impl Telemetry {
         let spans = settings.traces.as_ref().map(|traces| SpanQueue::start(traces, &resource, &transport)).transpose()?;
         let wanted = settings.metrics.as_ref().filter(|wanted| wanted.to.is_some() || wanted.prometheus.is_some());
         let instruments = wanted.map(|metrics| Instruments::start(metrics, &resource, &transport)).transpose()?;
+        if instruments.is_some() {
+            millrace_connectors::pools::observe_waits(waited);
+        }
         let logs = settings.logs.as_ref().map(|logs| log_lines::LogQueue::start(logs, &resource, &transport)).transpose()?;
         Ok(Self { settings, spans, instruments, logs, _transport: transport })
     }
@@ -221,6 +226,17 @@ impl Meter for OfIsolate {
         if let Some(instruments) = &self.telemetry.instruments {
             instruments.record(metric, value, labels);
         }
+    }
+}
+
+/// A call has waited for a connection of a pool. It is none of what an observer hears, because a
+/// driver is not told of its call.
+fn waited(pool: &str, time: Duration) {
+    // Where it is being exchanged, or sends for the last time, the call does not wait for that.
+    let Ok(Some(telemetry)) = OF_PROCESS.try_lock().map(|telemetry| telemetry.clone()) else { return };
+    if let Some(instruments) = &telemetry.instruments {
+        let name = Metric::ConnectionWait.description().labels.first().copied().unwrap_or_default();
+        instruments.record(Metric::ConnectionWait, time.as_secs_f64(), &[(name, LabelValue::Text(pool))]);
     }
 }
 

@@ -76,6 +76,9 @@ async fn run_in(pool: &Pool, invocation: &Invocation<'_>, held: &mut CallInstanc
     let outcome = running.run(has_it, held.is_used).await;
     let is_trapped = running.is_trapped.get();
     drop(running);
+    if let Some(bytes) = instance.taken_bytes() {
+        invocation.host.took_memory(bytes as u64);
+    }
     if is_trapped {
         instance.restore().map_err(broken)?;
         held.forget();

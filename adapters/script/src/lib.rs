@@ -50,7 +50,9 @@ use millrace_core::{
 pub use limit::UNITS_PER_LOOP;
 #[cfg(target_arch = "wasm32")]
 pub use millrace_engine::set_module;
-pub use pool::{MAX_ACTIVE, MAX_IDLE};
+#[cfg(not(target_arch = "wasm32"))]
+pub use millrace_engine::shared_memory;
+pub use pool::{MAX_ACTIVE, MAX_IDLE, PlacesReading, places};
 
 /// A [`ScriptEngine`] for the scripts of one app, on one isolate.
 ///

@@ -6,7 +6,10 @@ use std::{
     future::Future,
     pin::Pin,
     rc::Rc,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
     task::{Context, Poll, Waker},
 };
 
@@ -24,6 +27,31 @@ pub const MAX_IDLE: usize = 8;
 
 /// What they may take in a Worker, where each is a copy of the image.
 const IDLE_BYTES: usize = 24 << 20;
+
+/// How full the pools of this process are: read when somebody looks.
+static USED: AtomicUsize = AtomicUsize::new(0);
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+/// How many pools have evaluated their scripts.
+static POOLS: AtomicUsize = AtomicUsize::new(0);
+
+/// The places of the engines of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlacesReading {
+    /// Calls that are inside.
+    pub used: usize,
+    /// Calls that wait.
+    pub waiting: usize,
+    /// How many may be inside.
+    pub max: usize,
+}
+
+/// How many calls are in the script engines of this process. `None` where none has started.
+#[must_use]
+pub fn places() -> Option<PlacesReading> {
+    let pools = POOLS.load(Relaxed);
+    let reading = PlacesReading { used: USED.load(Relaxed), waiting: WAITING.load(Relaxed), max: pools * MAX_ACTIVE };
+    (pools > 0).then_some(reading)
+}
 
 /// The pool of an engine.
 #[derive(Default)]
@@ -102,6 +130,7 @@ impl Pool {
             return None;
         }
         self.active.set(self.active.get() + 1);
+        USED.fetch_add(1, Relaxed);
         Some(PoolSlot(Rc::clone(self)))
     }
 
@@ -109,6 +138,7 @@ impl Pool {
     pub(crate) fn enter(self: &Rc<Self>) -> EnterPool<'_> {
         let number = self.waited.get();
         self.waited.set(number + 1);
+        WAITING.fetch_add(1, Relaxed);
         EnterPool { pool: self, number, is_inside: false }
     }
 
@@ -132,6 +162,7 @@ impl Pool {
         let program = Rc::new(program::load(&self.base()?, scripts).map_err(|fault| does_not_start(&fault))?);
         tracing::debug!(scripts = scripts.len(), bytes = program.image.size(), "the scripts were evaluated");
         *self.program.borrow_mut() = Some(Rc::clone(&program));
+        POOLS.fetch_add(1, Relaxed);
         Ok(program)
     }
 
@@ -192,9 +223,18 @@ pub(crate) fn does_not_start(fault: &Fault) -> ScriptFault {
     ScriptFault::Broken(format!("the script engine does not start: {fault:?}"))
 }
 
+impl Drop for Pool {
+    fn drop(&mut self) {
+        if self.program.get_mut().is_some() {
+            POOLS.fetch_sub(1, Relaxed);
+        }
+    }
+}
+
 impl Drop for PoolSlot {
     fn drop(&mut self) {
         self.0.active.set(self.0.active.get() - 1);
+        USED.fetch_sub(1, Relaxed);
         self.0.call_next();
     }
 }
@@ -228,6 +268,7 @@ impl Future for EnterPool<'_> {
 
 impl Drop for EnterPool<'_> {
     fn drop(&mut self) {
+        WAITING.fetch_sub(1, Relaxed);
         // One that was called and stopped waiting must not swallow the turn of another.
         let was_called = !self.is_inside && self.pool.line.borrow_mut().remove(&self.number).is_none();
         if was_called {

@@ -8,6 +8,9 @@
 //!
 //! What the numbers become is a [`Meter`]'s: the SDK of OpenTelemetry on native hosts, `deltas` in
 //! a Worker.
+//!
+//! Some are not told of calls: how full what calls wait for is. Those are read when they are
+//! exported ([`MetricKind::is_read`]), so a call pays nothing for them. A native host knows them.
 
 use std::{
     cell::{Cell, OnceCell, RefCell},
@@ -22,6 +25,8 @@ use millrace_core::{
 };
 use opentelemetry_semantic_conventions::metric;
 
+#[cfg(not(target_arch = "wasm32"))]
+use crate::names::{ISOLATE, POOL, POOL_STATE};
 use crate::{
     names::{
         ADAPTER, CACHE_HIT, ERROR, HTTP_METHOD, HTTP_ROUTE, HTTP_STATUS, METHOD, OPERATION_DURATION, OUTCOME, SCRIPT, STAGE, SYSTEM, TOOL,
@@ -50,6 +55,56 @@ pub enum Metric {
     Failure,
     /// How long HTTP requests take.
     Request,
+    /// How much memory the scripts of calls take.
+    ScriptMemory,
+    /// The connections of pools, by what they do.
+    Connections,
+    /// How many connections pools may have.
+    MostConnections,
+    /// Calls that wait for a connection.
+    PendingRequests,
+    /// Calls that waited for a connection in vain.
+    ConnectionTimeouts,
+    /// How long calls wait for a connection.
+    ConnectionWait,
+    /// Calls that are in the script engine.
+    ScriptPlaces,
+    /// How many may be.
+    MostScriptPlaces,
+    /// Calls that wait for the script engine.
+    ScriptQueue,
+    /// What scripts hold together.
+    ScriptMemoryHeld,
+    /// What they may hold together.
+    MostScriptMemory,
+    /// Calls of a tool that hold a place.
+    ToolPlaces,
+    /// How many may.
+    MostToolPlaces,
+    /// Calls of a tool that wait for a place.
+    ToolQueue,
+    /// What an isolate takes of the machine's memory.
+    IsolateMemory,
+    /// How often isolates were started again.
+    IsolateRestarts,
+    /// How long the state file is.
+    StateSize,
+    /// What counters and records take of it.
+    StateUsed,
+    /// What they may take.
+    MostStateUsed,
+    /// How many counters and records there are.
+    StateEntries,
+    /// How long what has expired is still kept.
+    StateOverdue,
+    /// Steps that the state file refused.
+    StateRefusals,
+    /// How often a step waited for another process.
+    StateWaits,
+    /// How long steps waited for other processes.
+    StateWaitTime,
+    /// How often the file gave space back.
+    StateCompactions,
 }
 
 /// How numbers of a metric become one.
@@ -61,6 +116,20 @@ pub enum MetricKind {
     UpDownCounter,
     /// They are counted by size. The upper bounds.
     Histogram(&'static [f64]),
+    /// Read at each export: a level. Those of isolates are added up.
+    Level,
+    /// Read at each export: what all isolates of a machine see alike.
+    Common,
+    /// Read at each export: what came together since the start.
+    Total,
+}
+
+impl MetricKind {
+    /// Whether its numbers are read at each export, and no call tells them.
+    #[must_use]
+    pub const fn is_read(self) -> bool {
+        matches!(self, Self::Level | Self::Common | Self::Total)
+    }
 }
 
 /// What is known of a [`Metric`].
@@ -90,8 +159,26 @@ const REQUESTS: &[f64] = &[0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75
 /// Steps of a call, most of which take microseconds.
 const STEPS: &[f64] = &[0.000_01, 0.000_1, 0.000_5, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0];
 
+/// Bytes of memory of a script: from what an empty one takes to the most that a limit allows.
+const MEMORY: &[f64] = &[65_536.0, 262_144.0, 1_048_576.0, 4_194_304.0, 16_777_216.0, 67_108_864.0, 268_435_456.0];
+
+/// Everything that is measured. A Worker reads none of what is read, and its upload does without.
+#[cfg(not(target_arch = "wasm32"))]
+pub const METRICS: [Description; TOLD.len() + READ.len()] = {
+    let mut all = [TOLD[0]; TOLD.len() + READ.len()];
+    let mut place = 0;
+    while place < all.len() {
+        all[place] = if place < TOLD.len() { TOLD[place] } else { READ[place - TOLD.len()] };
+        place += 1;
+    }
+    all
+};
 /// Everything that is measured.
-pub const METRICS: [Description; 9] = [
+#[cfg(target_arch = "wasm32")]
+pub const METRICS: [Description; TOLD.len()] = TOLD;
+
+/// What is told when it happens.
+const TOLD: [Description; 10] = [
     Description {
         metric: Metric::Operation,
         name: OPERATION_DURATION,
@@ -164,6 +251,211 @@ pub const METRICS: [Description; 9] = [
         kind: MetricKind::Histogram(REQUESTS),
         labels: &[HTTP_METHOD, HTTP_ROUTE, HTTP_STATUS],
     },
+    Description {
+        metric: Metric::ScriptMemory,
+        name: "millrace.script.memory",
+        unit: "By",
+        text: "How much memory a call has taken by the end of a script, beyond what every call begins with",
+        kind: MetricKind::Histogram(MEMORY),
+        labels: &[SCRIPT],
+    },
+];
+
+/// What is read at each export, and the wait for a connection: what native hosts have alone.
+#[cfg(not(target_arch = "wasm32"))]
+const READ: [Description; 24] = [
+    Description {
+        metric: Metric::Connections,
+        name: metric::DB_CLIENT_CONNECTION_COUNT,
+        unit: "{connection}",
+        text: "How many connections the pools of adapters have",
+        kind: MetricKind::Level,
+        labels: &[POOL, POOL_STATE],
+    },
+    Description {
+        metric: Metric::MostConnections,
+        name: metric::DB_CLIENT_CONNECTION_MAX,
+        unit: "{connection}",
+        text: "How many connections the pools of adapters may have",
+        kind: MetricKind::Level,
+        labels: &[POOL],
+    },
+    Description {
+        metric: Metric::PendingRequests,
+        name: metric::DB_CLIENT_CONNECTION_PENDING_REQUESTS,
+        unit: "{request}",
+        text: "How many calls wait for a connection",
+        kind: MetricKind::Level,
+        labels: &[POOL],
+    },
+    Description {
+        metric: Metric::ConnectionTimeouts,
+        name: metric::DB_CLIENT_CONNECTION_TIMEOUTS,
+        unit: "{timeout}",
+        text: "Calls that waited for a connection until their deadline",
+        kind: MetricKind::Total,
+        labels: &[POOL],
+    },
+    Description {
+        metric: Metric::ConnectionWait,
+        name: metric::DB_CLIENT_CONNECTION_WAIT_TIME,
+        unit: "s",
+        text: "How long calls take to get a connection, with making one where none is idle",
+        kind: MetricKind::Histogram(DATABASES),
+        labels: &[POOL],
+    },
+    Description {
+        metric: Metric::ScriptPlaces,
+        name: "millrace.script.places.used",
+        unit: "{call}",
+        text: "How many calls are in the script engine",
+        kind: MetricKind::Level,
+        labels: &[],
+    },
+    Description {
+        metric: Metric::MostScriptPlaces,
+        name: "millrace.script.places.max",
+        unit: "{call}",
+        text: "How many calls may be in the script engine",
+        kind: MetricKind::Level,
+        labels: &[],
+    },
+    Description {
+        metric: Metric::ScriptQueue,
+        name: "millrace.script.places.waiting",
+        unit: "{call}",
+        text: "How many calls wait for the script engine",
+        kind: MetricKind::Level,
+        labels: &[],
+    },
+    Description {
+        metric: Metric::ScriptMemoryHeld,
+        name: "millrace.script.memory.used",
+        unit: "By",
+        text: "How much memory all scripts hold beyond what every call begins with",
+        kind: MetricKind::Level,
+        labels: &[],
+    },
+    Description {
+        metric: Metric::MostScriptMemory,
+        name: "millrace.script.memory.max",
+        unit: "By",
+        text: "How much memory all scripts may hold",
+        kind: MetricKind::Level,
+        labels: &[],
+    },
+    Description {
+        metric: Metric::ToolPlaces,
+        name: "millrace.tool.places.used",
+        unit: "{call}",
+        text: "How many calls of a tool with a limit of concurrency run",
+        kind: MetricKind::Common,
+        labels: &[TOOL],
+    },
+    Description {
+        metric: Metric::MostToolPlaces,
+        name: "millrace.tool.places.max",
+        unit: "{call}",
+        text: "How many calls of the tool may run",
+        kind: MetricKind::Common,
+        labels: &[TOOL],
+    },
+    Description {
+        metric: Metric::ToolQueue,
+        name: "millrace.tool.places.waiting",
+        unit: "{call}",
+        text: "How many calls of the tool wait for a place",
+        kind: MetricKind::Common,
+        labels: &[TOOL],
+    },
+    Description {
+        metric: Metric::IsolateMemory,
+        name: "millrace.isolate.memory",
+        unit: "By",
+        text: "How much memory an isolate has",
+        kind: MetricKind::Level,
+        labels: &[ISOLATE],
+    },
+    Description {
+        metric: Metric::IsolateRestarts,
+        name: "millrace.isolate.restarts",
+        unit: "{restart}",
+        text: "How often an isolate was started again",
+        kind: MetricKind::Total,
+        labels: &[ISOLATE],
+    },
+    Description {
+        metric: Metric::StateSize,
+        name: "millrace.state.size",
+        unit: "By",
+        text: "How long the state file is, with its log",
+        kind: MetricKind::Common,
+        labels: &[],
+    },
+    Description {
+        metric: Metric::StateUsed,
+        name: "millrace.state.used",
+        unit: "By",
+        text: "How much counters and records take of the state file",
+        kind: MetricKind::Common,
+        labels: &[],
+    },
+    Description {
+        metric: Metric::MostStateUsed,
+        name: "millrace.state.max",
+        unit: "By",
+        text: "How much counters and records may take",
+        kind: MetricKind::Common,
+        labels: &[],
+    },
+    Description {
+        metric: Metric::StateEntries,
+        name: "millrace.state.entries",
+        unit: "{entry}",
+        text: "How many counters and records there are",
+        kind: MetricKind::Common,
+        labels: &[],
+    },
+    Description {
+        metric: Metric::StateOverdue,
+        name: "millrace.state.overdue",
+        unit: "s",
+        text: "How long the oldest entry whose time is over has been kept since",
+        kind: MetricKind::Common,
+        labels: &[],
+    },
+    Description {
+        metric: Metric::StateRefusals,
+        name: "millrace.state.refusals",
+        unit: "{step}",
+        text: "Steps that the state file refused",
+        kind: MetricKind::Total,
+        labels: &[ERROR],
+    },
+    Description {
+        metric: Metric::StateWaits,
+        name: "millrace.state.lock.waits",
+        unit: "{wait}",
+        text: "How often a step waited for that of another process",
+        kind: MetricKind::Total,
+        labels: &[],
+    },
+    Description {
+        metric: Metric::StateWaitTime,
+        name: "millrace.state.lock.wait_time",
+        unit: "s",
+        text: "How long steps waited for those of other processes",
+        kind: MetricKind::Total,
+        labels: &[],
+    },
+    Description {
+        metric: Metric::StateCompactions,
+        name: "millrace.state.compactions",
+        unit: "{compaction}",
+        text: "How often the state file gave space back to the disk",
+        kind: MetricKind::Total,
+        labels: &[],
+    },
 ];
 
 /// The outcome of a call that was given up before it had one.
@@ -173,11 +465,56 @@ pub const HTTP_METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "DELETE", "OP
 /// What stands for every name that is not known.
 pub const OTHER: &str = "_OTHER";
 
+/// What a metric is of that not every app has, and no label of it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Scripts.
+    Scripts,
+    /// Counters, records or places that isolates share.
+    State,
+    /// Anything else.
+    Other,
+}
+
+/// Why a step of the state file is refused, as it is told.
+pub const STATE_REFUSALS: [&str; 5] = ["share_full", "record_too_large", "locked", "disk_full", "file_unusable"];
+
 impl Metric {
     /// What is known of it.
     #[must_use]
     pub const fn description(self) -> &'static Description {
         &METRICS[self as usize]
+    }
+
+    /// Whether every host has it. What is read, and what takes a look at memory or at a pool, is a
+    /// native host's.
+    #[must_use]
+    pub const fn is_everywhere(self) -> bool {
+        !(self.description().kind.is_read() || matches!(self, Self::ScriptMemory | Self::ConnectionWait))
+    }
+
+    /// What an app has to have for it.
+    pub(crate) const fn part(self) -> Part {
+        match self {
+            Self::ScriptPlaces | Self::MostScriptPlaces | Self::ScriptQueue | Self::ScriptMemoryHeld | Self::MostScriptMemory => {
+                Part::Scripts
+            }
+            Self::StateSize
+            | Self::StateUsed
+            | Self::MostStateUsed
+            | Self::StateEntries
+            | Self::StateOverdue
+            | Self::StateRefusals
+            | Self::StateWaits
+            | Self::StateWaitTime
+            | Self::StateCompactions => Part::State,
+            _ => Part::Other,
+        }
+    }
+
+    /// Whether its tools are those with a limit of concurrency.
+    pub(crate) const fn is_of_places(self) -> bool {
+        matches!(self, Self::ToolPlaces | Self::MostToolPlaces | Self::ToolQueue)
     }
 
     /// Whether its adapters are APIs, not databases.
@@ -338,7 +675,12 @@ impl CallObserver for MeasuredCall {
             CallEvent::ConnectorAnswered { adapter, took_ns, error, request, status } => {
                 self.answered(adapter, took_ns, error, request, status);
             }
-            CallEvent::ScriptEnded { script, took_ns } => self.record(Metric::Script, took_ns, &[text(SCRIPT, script)]),
+            CallEvent::ScriptEnded { script, took_ns, memory_bytes } => {
+                self.record(Metric::Script, took_ns, &[text(SCRIPT, script)]);
+                if let Some(bytes) = memory_bytes {
+                    self.meter.record(Metric::ScriptMemory, bytes as f64, &[text(SCRIPT, script)], &self.trace_id);
+                }
+            }
             CallEvent::Failed(fault) => self.failed(fault),
             CallEvent::Ended(outcome) => self.outcome.set(Some(outcome)),
             CallEvent::MiddlewareBegan(_) | CallEvent::MiddlewareEnded(_) => {}

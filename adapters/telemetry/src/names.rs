@@ -22,3 +22,7 @@ pub(crate) const STAGE: &str = "millrace.stage";
 pub(crate) const OUTCOME: &str = "millrace.outcome";
 pub(crate) const SCRIPT: &str = "millrace.script";
 pub(crate) const OPERATION_DURATION: &str = metric::MCP_SERVER_OPERATION_DURATION;
+pub(crate) const POOL: &str = attribute::DB_CLIENT_CONNECTION_POOL_NAME;
+pub(crate) const POOL_STATE: &str = attribute::DB_CLIENT_CONNECTION_STATE;
+/// The number of an isolate.
+pub(crate) const ISOLATE: &str = "isolate";

@@ -45,7 +45,8 @@ pub(crate) fn metrics(resource: &[(String, String)], series: &BTreeMap<(Metric, 
             comma(&mut out);
             let (kind, more) = match about.kind {
                 MetricKind::Counter => ("sum", ",\"isMonotonic\":true"),
-                MetricKind::UpDownCounter => ("sum", ""),
+                // What is read at each export does not come here.
+                MetricKind::UpDownCounter | MetricKind::Level | MetricKind::Common | MetricKind::Total => ("sum", ""),
                 MetricKind::Histogram(_) => ("histogram", ""),
             };
             // Writing to a string does not fail. What is said of a metric needs no escapes.

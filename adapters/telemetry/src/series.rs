@@ -8,8 +8,8 @@ use millrace_core::{
 };
 
 use crate::{
-    metrics::{ABANDONED, HTTP_METHODS, METRICS, OTHER},
-    names::{ADAPTER, CACHE_HIT, ERROR, HTTP_METHOD, HTTP_ROUTE, METHOD, OUTCOME, SCRIPT, STAGE, SYSTEM, TOOL},
+    metrics::{ABANDONED, Description, HTTP_METHODS, METRICS, Metric, OTHER, Part, STATE_REFUSALS},
+    names::{ADAPTER, CACHE_HIT, ERROR, HTTP_METHOD, HTTP_ROUTE, ISOLATE, METHOD, OUTCOME, POOL, POOL_STATE, SCRIPT, STAGE, SYSTEM, TOOL},
     tracer::system,
 };
 
@@ -27,14 +27,38 @@ pub struct LabelValues {
 /// The labels of each metric of [`METRICS`], in their order.
 #[must_use]
 pub fn series(app: &App) -> Vec<Vec<LabelValues>> {
-    METRICS.iter().map(|about| about.labels.iter().map(|name| label(app, about.metric.is_of_api(), name)).collect()).collect()
+    METRICS.iter().map(|about| about.labels.iter().map(|name| label(app, about.metric, name)).collect()).collect()
 }
 
-fn label(app: &App, of_api: bool, name: &'static str) -> LabelValues {
+/// The metrics that an app can make, with their labels: where a label has no value, or the app has
+/// nothing that is measured, there is none. On a host that is not native, fewer come.
+pub fn possible(app: &App) -> impl Iterator<Item = (&'static Description, Vec<LabelValues>)> {
+    let has_scripts = !app.scripts.is_empty();
+    let has_places = app.tools.iter().any(|tool| tool.limits.concurrency.is_some());
+    let has_state = has_places || app.counted_tools().next().is_some();
+    let is_measured = move |metric: Metric| match metric.part() {
+        Part::Scripts => has_scripts,
+        Part::State => has_state,
+        Part::Other => true,
+    };
+    let has_values = |labels: &Vec<LabelValues>| labels.iter().all(|label| label.of.is_some() || !label.values.is_empty());
+    METRICS.iter().zip(series(app)).filter(move |(about, labels)| is_measured(about.metric) && has_values(labels))
+}
+
+fn label(app: &App, metric: Metric, name: &'static str) -> LabelValues {
+    let of_api = metric.is_of_api();
     let adapters = || app.adapters.iter().filter(|adapter| (adapter.connector == "http") == of_api);
     let owned = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>();
     let (values, of) = match name {
         METHOD => (owned(&["tools/call", "prompts/get", "resources/read", "completion/complete"]), None),
+        TOOL if metric.is_of_places() => {
+            let limited = app.tools.iter().filter(|tool| tool.limits.concurrency.is_some());
+            (limited.map(|tool| tool.name.clone()).collect(), None)
+        }
+        POOL => (adapters().filter(|adapter| has_pool(&adapter.connector)).map(|adapter| adapter.name.clone()).collect(), None),
+        POOL_STATE => (owned(&["used", "idle"]), None),
+        ISOLATE => (Vec::new(), Some("numbers of isolates, from 0")),
+        ERROR if metric == Metric::StateRefusals => (owned(&STATE_REFUSALS), None),
         TOOL => (app.tools.iter().map(|tool| tool.name.clone()).chain([OTHER.to_owned()]).collect(), None),
         OUTCOME => {
             let all = [CallOutcome::Succeeded, CallOutcome::Warned, CallOutcome::Failed, CallOutcome::Asked].map(CallOutcome::as_str);
@@ -54,6 +78,11 @@ fn label(app: &App, of_api: bool, name: &'static str) -> LabelValues {
         _ => (Vec::new(), Some("statuses of HTTP")),
     };
     LabelValues { name, values, of }
+}
+
+/// Whether connections to these databases are kept, and calls wait for them.
+fn has_pool(connector: &str) -> bool {
+    ["postgres", "mysql", "mongodb", "redis"].contains(&connector)
 }
 
 /// The scripts that calls run, by their paths.

@@ -131,7 +131,7 @@ pub(super) async fn invoke(
         return Err(ScriptFault::Broken(format!("the app has no script number {index}")));
     };
     let host = Host::new(run);
-    let _measured = Measured { report: run.report, script: &program.path, began_ns: run.report.now_ns() };
+    let _measured = Measured { report: run.report, script: &program.path, began_ns: run.report.now_ns(), host: &host };
     let call = run.pipeline.ports.scripts.call(Invocation {
         scripts: &run.pipeline.app.scripts,
         index,
@@ -161,12 +161,13 @@ struct Measured<'a> {
     report: &'a CallReport,
     script: &'a str,
     began_ns: u64,
+    host: &'a Host<'a>,
 }
 
 impl Drop for Measured<'_> {
     fn drop(&mut self) {
         let took_ns = self.report.now_ns().saturating_sub(self.began_ns);
-        self.report.tell(CallEvent::ScriptEnded { script: self.script, took_ns });
+        self.report.tell(CallEvent::ScriptEnded { script: self.script, took_ns, memory_bytes: self.host.memory_bytes() });
     }
 }
 
@@ -176,8 +177,9 @@ pub(super) const BUSY: &str = "The server has no memory for another script at th
 fn fault_of(run: &Run<'_>, stage: Stage, script: &ScriptRef, fault: ScriptFault) -> Fault {
     match fault {
         ScriptFault::Cancelled => signal::cancelled(stage),
-        // A script may have written before its time was over; nobody can tell.
-        ScriptFault::TimedOut => run.interrupted(run.signal.timed_out(), stage, true),
+        // A script may have written before its time was over; nobody can tell, unless it promises
+        // that it does not.
+        ScriptFault::TimedOut => run.interrupted(run.signal.timed_out(), stage, run.change_made().is_some() || !run.only_reads()),
         ScriptFault::Limit(limit) => {
             let again = "Ask for less, or for fewer things at once: the same call would reach the same limit again.";
             // A script may have written before it reached its limit.

@@ -78,6 +78,10 @@ pub enum CallEvent<'a> {
         script: &'a str,
         /// How long it took, with what it waited for, by [`CallObserver::now_ns`].
         took_ns: u64,
+        /// How much memory the scripts of the call had at the most by then, in bytes, beyond what
+        /// every call begins with. `None` where the engine does not say, and of a script that was
+        /// interrupted.
+        memory_bytes: Option<u64>,
     },
     /// The call failed, or ends with a failure that a script returned. Comes once, before the end.
     Failed(&'a Fault),

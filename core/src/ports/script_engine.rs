@@ -156,6 +156,10 @@ pub trait ScriptHost {
         &[]
     }
 
+    /// The script is over: how much memory the scripts of its call had at the most, in bytes,
+    /// beyond what every call begins with.
+    fn took_memory(&self, _bytes: u64) {}
+
     /// `console.*` and `ctx.log.*`.
     fn log(&self, to: LogReader, level: LogLevel, message: &str);
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use millrace_core::{
     app::{Access, Auth, Cache, CacheScope, ErrorStyle, Execute, ParamStyle, Part, Policy, Tool},
     cancel::Cancel,
-    ports::Returned,
+    ports::{Returned, ScriptFault},
     value::{Rows, Value},
 };
 use serde_json::json;
@@ -82,6 +82,25 @@ fn work_that_never_ends_is_left_at_the_deadline() {
         assert_eq!((&meta["stage"], &meta["code"], &meta["retryable"]), (&json!(stage), &json!("TIMEOUT"), &json!(true)));
         assert_eq!(meta["message"], json!("The call did not finish in the time that the request had left."));
         assert_eq!(*world.sleeps.borrow(), [302]);
+    }
+}
+
+#[test]
+fn a_script_that_promises_to_read_leaves_nothing_to_check() {
+    for (descriptor, expected) in [
+        ("", "Check first whether the change was made"),
+        (r#"{"annotations":{"readOnlyHint":false}}"#, "Check first whether the change was made"),
+        (r#"{"annotations":{"readOnlyHint":true}}"#, "Calling the tool again later"),
+    ] {
+        let world = World::new();
+        let late = Rc::downgrade(&world);
+        *world.on_script.borrow_mut() = Some(Box::new(move |_| {
+            late.upgrade().unwrap().now_ms.set(NOW_MS + 30_000);
+            Some(Err(ScriptFault::TimedOut))
+        }));
+        let result = run(&world, Tool { descriptor: descriptor.to_owned(), ..script_tool() }, json!({})).unwrap();
+        let meta = meta(&result);
+        assert!(meta["code"] == "TIMEOUT" && meta["suggestion"].as_str().unwrap().starts_with(expected), "{descriptor}: {meta}");
     }
 }
 

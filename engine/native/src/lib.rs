@@ -30,7 +30,7 @@ mod worker;
 pub use border::{Ask, Fault, Host, Limits, Step, Ticket};
 pub use frame::{Frame, Message};
 #[cfg(all(not(target_arch = "wasm32"), feature = "wasmtime"))]
-pub use native::{Image, Instance, Loader};
+pub use native::{Image, Instance, Loader, shared_memory};
 #[cfg(target_arch = "wasm32")]
 pub use worker::{Image, Instance, Loader, set_module};
 

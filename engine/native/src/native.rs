@@ -14,6 +14,7 @@ mod module;
 
 pub use image::{Image, Loader};
 pub use instance::Instance;
+pub use module::shared_memory;
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 use copied as mapped;

@@ -308,6 +308,11 @@ impl Instance {
         self.step(state)
     }
 
+    /// How much memory the call has taken beyond the image; it is not looked at there.
+    pub fn taken_bytes(&self) -> Option<usize> {
+        None
+    }
+
     /// What the call has asked for since this was called last.
     pub fn asks(&mut self) -> Vec<Ask> {
         let parts = asks(&self.machine).to_vec();

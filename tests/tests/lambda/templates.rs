@@ -103,6 +103,8 @@ fn check(deployment: &Deployment, processor: &str) {
         (function["MemorySize"].as_u64(), function["Timeout"].as_u64()),
         (Some(number("MemoryMb", 256)), Some(number("TimeoutSeconds", 30)))
     );
+    let reserved = chosen.get("ReservedConcurrency").filter(|reserved| **reserved != json!(-1));
+    assert_eq!(function.get("ReservedConcurrentExecutions"), reserved, "{chosen:?}");
     let variables = &function["Environment"]["Variables"];
     assert_eq!(variables["MILLRACE_LOG"], text("LogLevel", "warn"));
     assert_eq!(variables["MILLRACE_RESPONSE"], text("Response", "buffer"));

@@ -12,6 +12,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{
     holder::{self, UNFINISHED},
+    levels,
     step::{Failure, MOMENT, StateFile, Step, damaged, remove_file, wait_a_moment},
 };
 
@@ -52,6 +53,9 @@ CREATE TABLE places (turn INTEGER PRIMARY KEY AUTOINCREMENT, gate TEXT NOT NULL,
 CREATE INDEX by_gate ON places (gate, runs);
 INSERT INTO sqlite_sequence (name, seq) VALUES ('places', abs(random()) >> 20);
 ";
+
+/// How long SQLite's log stays when what it has is in the file, in bytes.
+const LONGEST_LOG: u64 = 8 << 20;
 
 /// How often the lock of the one who makes the file is tried, with a moment between two.
 const ATTEMPTS_TO_LOCK: i32 = 500;
@@ -99,7 +103,8 @@ pub(super) fn open(folder: &Path, capacity: u64, random: &dyn Random) -> Step<St
     }
     let most_pages = capacity.saturating_mul(3) / PAGE_BYTES + 64;
     connection.execute_batch(&format!(
-        "PRAGMA synchronous = NORMAL; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF; PRAGMA max_page_count = {most_pages};"
+        "PRAGMA synchronous = NORMAL; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF; PRAGMA max_page_count = {most_pages}; \
+         PRAGMA journal_size_limit = {LONGEST_LOG};"
     ))?;
     if length <= LONGEST_LOOK {
         let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
@@ -107,7 +112,8 @@ pub(super) fn open(folder: &Path, capacity: u64, random: &dyn Random) -> Step<St
             return Err(Failure::Own(Error::new(ErrorKind::Unavailable, damaged(&path)).with_source(found)));
         }
     }
-    connection.set_prepared_statement_cache_capacity(32);
+    connection.set_prepared_statement_cache_capacity(40);
+    levels::opened(&path, capacity);
     Ok(StateFile { connection, identity, is_durable: false.into() })
 }
 
@@ -137,13 +143,15 @@ fn private() -> DirBuilder {
     DirBuilder::new()
 }
 
+/// What SQLite keeps beside a file.
+pub(super) fn beside(of: &Path, ending: &str) -> PathBuf {
+    let mut name = of.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
 /// Makes the file, and puts it into its place once it is whole.
 fn make(folder: &Path, path: &Path, random: &dyn Random) -> Step<()> {
-    let beside = |of: &Path, ending: &str| {
-        let mut name = of.as_os_str().to_owned();
-        name.push(ending);
-        PathBuf::from(name)
-    };
     let unfinished = folder.join(format!(".{}.{UNFINISHED}", holder::new_name(random)));
     let io = |error: io::Error| Failure::Own(unwritable(folder, &error));
     // What another file has left would be taken for this one's.
@@ -156,6 +164,8 @@ fn make(folder: &Path, path: &Path, random: &dyn Random) -> Step<()> {
     }
     let made = (|| {
         let connection = Connection::open(&unfinished)?;
+        // Before the first table: what is removed can be given back to the disk then.
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
         let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
         if mode != "wal" {
             let message = format!("the file system of `{}` cannot be shared by processes", folder.display());

@@ -1,9 +1,17 @@
 //! A step: what is done with the open file, and how it can fail.
 
-use std::{cell::Cell, fs, io, path::Path, thread, time::Duration};
+use std::{
+    cell::Cell,
+    fs, io,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
 
-use millrace_core::Error;
+use millrace_core::{Error, ErrorKind};
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior::Immediate};
+
+use super::levels::{self, Refusal};
 
 /// How long another process's step is waited for on the thread itself: most take less than one of
 /// these.
@@ -34,6 +42,18 @@ impl From<rusqlite::Error> for Failure {
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked,
             _ => Self::Sqlite(error),
+        }
+    }
+}
+
+impl Failure {
+    /// What it is counted as.
+    pub(super) fn refusal(&self) -> Refusal {
+        match self {
+            Self::Locked => Refusal::Lock,
+            Self::Own(error) if error.kind == ErrorKind::Busy => Refusal::Share,
+            Self::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => Refusal::Disk,
+            Self::Sqlite(_) | Self::Own(_) => Refusal::File,
         }
     }
 }
@@ -78,7 +98,12 @@ pub(super) fn damaged(file: &Path) -> String {
 
 /// Waits a moment for a step of another process.
 pub(super) fn wait_a_moment(tries: i32) -> bool {
+    if tries == 0 {
+        levels::waits();
+    }
+    let began = Instant::now();
     thread::sleep(MOMENT);
+    levels::waited(began.elapsed());
     tries < MOMENTS
 }
 

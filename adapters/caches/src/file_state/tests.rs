@@ -1,4 +1,11 @@
-use std::{cell::Cell, fs, future::ready, path::Path, thread, time::Duration};
+use std::{
+    cell::Cell,
+    fs,
+    future::ready,
+    path::Path,
+    thread,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use futures_util::FutureExt as _;
 
@@ -365,4 +372,83 @@ fn eight_at_once_make_one_file_and_agree() {
         isolates.into_iter().map(|isolate| isolate.join().unwrap()).sum()
     });
     assert_eq!(won, 50 + 10 * 1000);
+}
+
+/// How the file of a folder is.
+fn looked(folder: &Path) -> look::FileReading {
+    let file = folder.join("a/state/state.db");
+    look::look().into_iter().find(|reading| reading.file == file).unwrap()
+}
+
+#[test]
+fn who_looks_learns_what_there_is_and_what_was_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (clock, store) = store_of(folder.path(), 100_000);
+    put(&store, "k", "me", &[7; 1000]).unwrap();
+    let Entered::Taken(_) = enter(&store, 1, 1) else { panic!("a place") };
+    // In the file's own time its entries are over since long.
+    let first = looked(folder.path());
+    assert_eq!((first.used_bytes, first.max_bytes, first.entries), (128 + 1 + 1000, 100_000, 1));
+    assert!(first.size_bytes > 4096 && first.overdue_ms > 1_000_000, "{first:?}");
+    // Places whose time is over are none.
+    let names = |reading: look::FileReading| reading.gates.into_iter().map(|gate| (gate.gate, gate.used)).collect::<Vec<_>>();
+    assert!(names(first).contains(&("gate".to_owned(), 0)));
+    let later = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64 + 60_000;
+    let held = now(store.enter("a gate of its own", 3, 1, later)).unwrap();
+    assert!(matches!(held, Entered::Taken(_)) && names(looked(folder.path())).contains(&("a gate of its own".to_owned(), 1)));
+
+    let refused = || levels::counts().unwrap().refused;
+    let before = refused();
+    put(&store, "large", "me", &[7; 90_000]).unwrap_err();
+    now(store.put("k", &vec![0; LONGEST_RECORD + 1], 60)).unwrap_err();
+    drop((clock, store));
+    fs::write(folder.path().join("a/state/state.db"), "damaged").unwrap();
+    put(&store_of(folder.path(), 1 << 20).1, "k", "me", b"x").unwrap_err();
+    let after = refused();
+    for why in [levels::Refusal::Share, levels::Refusal::Record, levels::Refusal::File] {
+        assert!(after[why as usize] > before[why as usize], "{why:?}: {before:?}, then {after:?}");
+    }
+}
+
+#[test]
+fn a_step_that_waits_for_another_process_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(folder.path());
+    put(&store, "k", "me", b"x").unwrap();
+    let other = Connection::open(folder.path().join("a/state/state.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let before = levels::counts().unwrap();
+    let error = now(store.add("c", b"me", 1, 9, 60)).unwrap_err();
+    assert!(error.message.contains("is locked by another process for too long"), "{error}");
+    let after = levels::counts().unwrap();
+    assert!(after.waits > before.waits && after.waited >= before.waited + Duration::from_millis(500), "{before:?}, then {after:?}");
+    assert!(after.refused[levels::Refusal::Lock as usize] > before.refused[levels::Refusal::Lock as usize]);
+    other.execute_batch("COMMIT").unwrap();
+    assert!(now(store.add("c", b"me", 1, 9, 60)).unwrap().added);
+}
+
+#[test]
+fn what_has_expired_gives_its_space_back_to_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let (clock, store) = store_of(folder.path(), 512 << 20);
+    let pages =
+        || -> i64 { store.file.borrow().as_ref().unwrap().connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap() };
+    for number in 0..2_000 {
+        now(store.put(&format!("long {number}"), &[7; 8_000], 60)).unwrap();
+    }
+    let (full, before) = (pages(), levels::counts().unwrap().compactions);
+    assert!(full > 4_000, "{full} pages");
+    clock.0.set(100_000);
+    for number in 0..2_000 {
+        now(store.put(&format!("short {number}"), b"x", 60)).unwrap();
+    }
+    let left = pages();
+    assert!(left < 1_000, "{left} pages of {full} are left");
+    assert!(levels::counts().unwrap().compactions > before);
+    let slot = store.file.borrow();
+    let found: String = slot.as_ref().unwrap().connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(found, "ok");
+    drop(slot);
+    assert_eq!(accounts(&store).0, accounts(&store).2);
+    assert_eq!(now(store.get("short 7")).unwrap().as_deref(), Some(&b"x"[..]));
 }

@@ -9,13 +9,15 @@ use millrace_core::{
 };
 
 use super::{Effect, Pool, Pooled, Retry, StatementFailure, soon, timed_out, within};
-use crate::sockets::Lifetime;
+use crate::{pools::PoolLevels, sockets::Lifetime};
 
 /// How long a goodbye may take, in milliseconds.
 const GOODBYE_MS: u64 = 100;
 
 /// A server, and how it is connected to.
 pub(crate) struct Server {
+    /// The adapter that names it.
+    pub(crate) adapter: String,
     /// What it is called in messages.
     pub(crate) name: &'static str,
     /// Where it is, and as whom the connector logs in, where that is known.
@@ -50,7 +52,11 @@ enum Phase {
 impl<S: Pooled> Connections<S> {
     /// Connects to nothing.
     pub(crate) fn new(server: Server, lifetime: Lifetime, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Self {
-        let pool = Pool::of(server.max_connections - server.shared_connections);
+        let most = server.max_connections - server.shared_connections;
+        let pool = match lifetime {
+            Lifetime::Isolate => Pool::named(most, &server.adapter),
+            Lifetime::Call => Pool::of(most),
+        };
         Self { server, lifetime, pool, retry: Retry::new(clock.clone(), random), clock }
     }
 
@@ -83,6 +89,7 @@ impl<S: Pooled> Connections<S> {
         work: impl AsyncFnOnce(&mut S, u64) -> Result<T, StatementFailure>,
     ) -> Result<T, StatementFailure> {
         progress.0.set(Phase::Waiting);
+        let came = self.pool.levels().and_then(PoolLevels::start);
         let slot = match self.lifetime {
             Lifetime::Isolate => Some(self.pool.slot().await),
             Lifetime::Call => None,
@@ -96,6 +103,9 @@ impl<S: Pooled> Connections<S> {
             Some(session) => session,
             None => self.connect(query.deadline_ms, progress, connect).await?,
         };
+        if let Some(levels) = self.pool.levels() {
+            levels.got(came);
+        }
         let left_ms = self.begin(query, progress)?;
         let outcome = work(&mut session, left_ms).await;
         match slot {
@@ -149,6 +159,9 @@ impl<S: Pooled> Connections<S> {
     fn too_late(&self, phase: Phase) -> Error {
         match phase {
             Phase::Waiting => {
+                if let Some(levels) = self.pool.levels() {
+                    levels.timed_out();
+                }
                 let Server { name, max_connections, .. } = &self.server;
                 Error::new(ErrorKind::Busy, format!("all {max_connections} connections to {name} were in use until the deadline"))
             }
@@ -216,7 +229,14 @@ mod tests {
     #[test]
     fn an_answer_does_not_wait_for_a_goodbye() {
         let fake = Rc::new(Fake::default());
-        let server = Server { name: "it", place: None, max_connections: 1, shared_connections: 0, connect_timeout_ms: 10 };
+        let server = Server {
+            adapter: "main".to_owned(),
+            name: "it",
+            place: None,
+            max_connections: 1,
+            shared_connections: 0,
+            connect_timeout_ms: 10,
+        };
         let connections = Connections::new(server, Lifetime::Isolate, fake.clone(), fake.clone());
         let query = own_query("", 60_000);
         let progress = Progress(Cell::new(Phase::Waiting));

@@ -11,6 +11,7 @@ use std::{
 use millrace_core::ports::Clock;
 
 use super::within;
+use crate::pools::PoolLevels;
 
 /// A connection that was idle for longer is asked whether the server still answers, in
 /// milliseconds. What is between the two may forget a connection without telling.
@@ -44,6 +45,8 @@ pub(crate) struct Pool<S> {
     idle: RefCell<Vec<(S, u64)>>,
     /// The one that waits for longest is the first.
     waiting: RefCell<VecDeque<Rc<Turn>>>,
+    /// Where it says how full it is.
+    levels: Option<PoolLevels>,
 }
 
 /// A call's place among those that wait.
@@ -61,7 +64,25 @@ struct Waiting<'a, S> {
 impl<S> Pool<S> {
     /// A pool of at most so many connections.
     pub(crate) const fn of(most: usize) -> Self {
-        Self { most, used: Cell::new(0), idle: RefCell::new(Vec::new()), waiting: RefCell::new(VecDeque::new()) }
+        Self { most, used: Cell::new(0), idle: RefCell::new(Vec::new()), waiting: RefCell::new(VecDeque::new()), levels: None }
+    }
+
+    /// The same, which says under this name how full it is.
+    pub(crate) fn named(most: usize, name: &str) -> Self {
+        let mut pool = Self::of(most);
+        pool.levels = Some(PoolLevels::of(name, most));
+        pool
+    }
+
+    /// Where it says how full it is.
+    pub(crate) fn levels(&self) -> Option<&PoolLevels> {
+        self.levels.as_ref()
+    }
+
+    fn tell(&self, what: impl FnOnce(&PoolLevels)) {
+        if let Some(levels) = &self.levels {
+            what(levels);
+        }
     }
 
     /// The right to use a connection, where nobody has to wait for it.
@@ -69,6 +90,7 @@ impl<S> Pool<S> {
         let is_free = self.used.get() < self.most;
         is_free.then(|| {
             self.used.set(self.used.get() + 1);
+            self.tell(PoolLevels::taken);
             Slot(self)
         })
     }
@@ -80,6 +102,7 @@ impl<S> Pool<S> {
         }
         let turn = Rc::new(Turn { has_come: Cell::new(false), waker: RefCell::new(Waker::noop().clone()) });
         self.waiting.borrow_mut().push_back(turn.clone());
+        self.tell(PoolLevels::queued);
         let waiting = Waiting { pool: self, turn };
         poll_fn(|context| {
             if waiting.turn.has_come.replace(false) {
@@ -99,13 +122,23 @@ impl<S> Pool<S> {
                 turn.has_come.set(true);
                 turn.waker.borrow().wake_by_ref();
             }
-            None => self.used.set(self.used.get() - 1),
+            None => {
+                self.used.set(self.used.get() - 1);
+                self.tell(PoolLevels::released);
+            }
         }
+    }
+}
+
+impl<S> Drop for Pool<S> {
+    fn drop(&mut self) {
+        self.tell(|levels| levels.picked(self.idle.borrow().len()));
     }
 }
 
 impl<S> Drop for Waiting<'_, S> {
     fn drop(&mut self) {
+        self.pool.tell(PoolLevels::left);
         if self.turn.has_come.get() {
             // It was given up between its turn and its next step.
             self.pool.release();
@@ -123,6 +156,7 @@ impl<S: Pooled> Slot<'_, S> {
     pub(crate) async fn idle(&self, clock: &dyn Clock, deadline_ms: u64) -> Option<S> {
         loop {
             let (mut session, since_ms) = self.0.idle.borrow_mut().pop()?;
+            self.0.tell(|levels| levels.picked(1));
             if !session.is_quiet().await {
                 continue;
             }
@@ -139,6 +173,7 @@ impl<S: Pooled> Slot<'_, S> {
     /// Gives a connection back.
     pub(crate) fn keep(&self, session: S, now_ms: u64) {
         self.0.idle.borrow_mut().push((session, now_ms));
+        self.0.tell(PoolLevels::kept);
     }
 }
 
@@ -173,11 +208,16 @@ mod tests {
 
     #[test]
     fn who_waits_for_longest_is_next_and_nobody_else_is_woken() {
-        let pool = Pool::<()>::of(1);
+        let pool = Pool::<()>::named(1, "a pool of a test");
         let wakes: [Arc<Wakes>; 4] = std::array::from_fn(|_| Arc::default());
         let wakers = wakes.each_ref().map(|wakes| Waker::from(wakes.clone()));
         let woken = || wakes.each_ref().map(|wakes| wakes.0.load(Ordering::Relaxed));
         let context = |number: usize| Context::from_waker(&wakers[number]);
+        let levels = || {
+            let found = crate::pools::read().into_iter().find(|pool| pool.name == "a pool of a test").unwrap();
+            [found.max, found.used, found.waiting, found.idle]
+        };
+        assert_eq!(levels(), [1, 0, 0, 0]);
 
         let mut first = pin!(pool.slot());
         let Poll::Ready(slot) = first.as_mut().poll(&mut context(0)) else { panic!("the pool is not in use") };
@@ -187,6 +227,7 @@ mod tests {
         assert!(second.as_mut().poll(&mut context(1)).is_pending());
         assert!(third.as_mut().poll(&mut context(2)).is_pending());
         assert!(fourth.as_mut().poll(&mut context(3)).is_pending());
+        assert_eq!(levels(), [1, 1, 3, 0]);
         drop(slot);
         assert_eq!(woken(), [0, 1, 0, 0]);
         let Poll::Ready(slot) = second.as_mut().poll(&mut context(1)) else { panic!("its turn has come") };
@@ -204,6 +245,9 @@ mod tests {
         drop(sixth);
         drop(slot);
         let Poll::Ready(slot) = fifth.as_mut().poll(&mut context(0)) else { panic!("its turn has come") };
+        pool.idle.borrow_mut().push(((), 0));
+        pool.tell(PoolLevels::kept);
+        assert_eq!(levels(), [1, 1, 0, 1]);
         drop(slot);
         assert_eq!((pool.used.get(), pool.waiting.borrow().len()), (0, 0));
     }

@@ -2,8 +2,8 @@
 
 use millrace_core::{Json, app::App};
 use millrace_telemetry::{
-    metrics::{Description, METRICS, MetricKind},
-    series::{LabelValues, series},
+    metrics::{Description, MetricKind},
+    series::{LabelValues, possible},
 };
 use serde_json::json;
 
@@ -11,16 +11,11 @@ use crate::output::{CommandResult, print};
 
 const fn kind(kind: MetricKind) -> &'static str {
     match kind {
-        MetricKind::Counter => "counter",
-        MetricKind::UpDownCounter => "up-down counter",
+        MetricKind::Counter | MetricKind::Total => "counter",
+        MetricKind::UpDownCounter | MetricKind::Level => "up-down counter",
+        MetricKind::Common => "gauge",
         MetricKind::Histogram(_) => "histogram",
     }
-}
-
-/// The metrics that the app can make: of one that it cannot, a label has no value.
-fn possible(app: &App) -> impl Iterator<Item = (&'static Description, Vec<LabelValues>)> {
-    let has_values = |labels: &Vec<LabelValues>| labels.iter().all(|label| label.of.is_some() || !label.values.is_empty());
-    METRICS.iter().zip(series(app)).filter(move |(_, labels)| has_values(labels))
 }
 
 /// Prints them: of each metric what it says, and what each of its labels can be.

@@ -70,6 +70,7 @@ pub(crate) fn run(arguments: &cli::Isolate, log: &str) -> CommandResult {
     let tls = certificate.map(|file| tls(&file.into())).transpose()?;
     let limits = Limits { grace: Duration::from_secs(arguments.grace), ..Limits::default() };
     let (index, isolates) = (usize::from(arguments.index), usize::from(arguments.isolates));
+    telemetry::levels::is_isolate(index, arguments.again);
     let place = BoardSlot::new(Board::new(board, isolates), index);
     let voice = Arc::new(socket.try_clone().map_err(CommandError::wrong)?);
     let makes = HandlerFactory { place: place.clone(), calls: CallLog::in_file(calls, index, isolates), voice };

@@ -2,17 +2,15 @@
 //! to is added up here, with what is known of them only from outside.
 
 use std::{
-    fs, io,
+    io,
     net::TcpListener,
     os::fd::{AsFd as _, BorrowedFd, OwnedFd},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
-use millrace_native::telemetry::{
-    scrape,
-    snapshot::{Snapshot, Watched},
-};
+use millrace_native::telemetry::{levels::resident_bytes, scrape, snapshot::Snapshot};
+use millrace_telemetry::metrics::Metric;
 use tokio::{
     io::AsyncReadExt as _,
     net::unix::pipe,
@@ -106,22 +104,14 @@ impl Measures {
         let isolates = self.isolates.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut all = self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone();
         isolates.iter().for_each(|isolate| all.add(&isolate.last));
+        // The isolates say these of themselves, too; what is known here outlives them.
         let label = |index: usize| vec![("isolate".to_owned(), index.to_string())];
-        let memory = |(index, isolate): (usize, &OfIsolate)| Some((label(index), resident_bytes(isolate.pid?)? as f64));
-        let restarts = |(index, isolate): (usize, &OfIsolate)| (label(index), isolate.starts.saturating_sub(1));
-        let series = isolates.iter().enumerate().filter_map(memory).collect();
-        all.gauge("millrace_isolate_memory_bytes", Watched { text: "How much memory an isolate has", series });
-        let series = isolates.iter().enumerate().map(restarts).collect();
-        all.counter("millrace_isolate_restarts", Watched { text: "How often an isolate was started again", series });
+        let memory = |(index, isolate): (usize, &OfIsolate)| Some((label(index), resident_bytes(&isolate.pid?.to_string())? as f64));
+        let restarts = |(index, isolate): (usize, &OfIsolate)| (label(index), isolate.starts.saturating_sub(1) as f64);
+        all.put(Metric::IsolateMemory, isolates.iter().enumerate().filter_map(memory));
+        all.put(Metric::IsolateRestarts, isolates.iter().enumerate().map(restarts));
         all
     }
-}
-
-/// How much memory a process has; `None` where the system does not say.
-fn resident_bytes(pid: u32) -> Option<u64> {
-    let statm = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
-    let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
-    Some(pages * rustix::param::page_size() as u64)
 }
 
 /// Answers Prometheus until this process ends.

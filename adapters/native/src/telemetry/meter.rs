@@ -12,7 +12,7 @@ use millrace_telemetry::{
 };
 use opentelemetry::{
     InstrumentationScope, KeyValue,
-    metrics::{Counter, Histogram, Meter, MeterProvider as _, UpDownCounter},
+    metrics::{AsyncInstrument, Counter, Histogram, Meter, MeterProvider as _, UpDownCounter},
 };
 use opentelemetry_sdk::{
     Resource,
@@ -24,6 +24,7 @@ use opentelemetry_sdk::{
 };
 
 use super::{
+    levels,
     snapshot::Snapshot,
     transport::{Exporters as _, Transport},
 };
@@ -41,6 +42,8 @@ enum SdkInstrument {
     Counter(Counter<u64>),
     UpDownCounter(UpDownCounter<i64>),
     Histogram(Histogram<f64>),
+    /// The SDK asks for its numbers.
+    Read,
 }
 
 /// The instruments of a process.
@@ -81,7 +84,7 @@ impl Instruments {
         match self.all.get(metric as usize) {
             Some(SdkInstrument::Counter(counter)) => counter.add(by.unsigned_abs(), &labels),
             Some(SdkInstrument::UpDownCounter(counter)) => counter.add(by, &labels),
-            Some(SdkInstrument::Histogram(_)) | None => {}
+            Some(SdkInstrument::Histogram(_) | SdkInstrument::Read) | None => {}
         }
     }
 
@@ -145,6 +148,37 @@ fn instrument(meter: &Meter, about: &Description) -> SdkInstrument {
         MetricKind::Histogram(bounds) => SdkInstrument::Histogram(
             meter.f64_histogram(about.name).with_unit(about.unit).with_description(about.text).with_boundaries(bounds.to_vec()).build(),
         ),
+        MetricKind::Level | MetricKind::Common | MetricKind::Total => {
+            observed(meter, about);
+            SdkInstrument::Read
+        }
+    }
+}
+
+/// An instrument whose numbers are read at each export.
+fn observed(meter: &Meter, about: &Description) {
+    let (metric, name, unit, text) = (about.metric, about.name, about.unit, about.text);
+    match about.kind {
+        MetricKind::Level => {
+            let each = move |to: &dyn AsyncInstrument<i64>| read(metric, |labels, number| to.observe(number as i64, labels));
+            meter.i64_observable_up_down_counter(name).with_unit(unit).with_description(text).with_callback(each).build();
+        }
+        MetricKind::Common => {
+            let each = move |to: &dyn AsyncInstrument<f64>| read(metric, |labels, number| to.observe(number, labels));
+            meter.f64_observable_gauge(name).with_unit(unit).with_description(text).with_callback(each).build();
+        }
+        _ => {
+            let each = move |to: &dyn AsyncInstrument<f64>| read(metric, |labels, number| to.observe(number, labels));
+            meter.f64_observable_counter(name).with_unit(unit).with_description(text).with_callback(each).build();
+        }
+    }
+}
+
+/// Gives each series of a metric as it is now.
+fn read(metric: Metric, mut each: impl FnMut(&[KeyValue], f64)) {
+    for (labels, number) in levels::read(metric) {
+        let labels: Vec<KeyValue> = labels.into_iter().map(|(name, value)| KeyValue::new(name, value)).collect();
+        each(&labels, number);
     }
 }
 

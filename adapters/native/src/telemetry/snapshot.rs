@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use millrace_telemetry::metrics::{Description, METRICS, MetricKind};
+use millrace_telemetry::metrics::{Description, METRICS, Metric, MetricKind};
 use opentelemetry_sdk::metrics::data::{AggregatedMetrics, HistogramDataPoint, MetricData, ResourceMetrics};
 use prometheus_client::{
     collector::Collector,
@@ -20,7 +20,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Number {
     Sum(i64),
-    Histogram { count: u64, sum: f64, buckets: Vec<u64> },
+    /// A sum that need not be whole.
+    Total(f64),
+    /// What all processes see alike.
+    Common(f64),
+    Histogram {
+        count: u64,
+        sum: f64,
+        buckets: Vec<u64>,
+    },
 }
 
 /// The labels of a series.
@@ -31,18 +39,6 @@ pub type Labels = Vec<(String, String)>;
 pub struct Snapshot {
     /// By the place of the metric in the list.
     series: BTreeMap<usize, BTreeMap<Labels, Number>>,
-    /// What whoever watches the processes knows: by name what it says, and its series.
-    gauges: BTreeMap<&'static str, Watched<f64>>,
-    counters: BTreeMap<&'static str, Watched<u64>>,
-}
-
-/// What whoever watches the processes knows of each.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Watched<T> {
-    /// What it says, in a sentence without its period.
-    pub text: &'static str,
-    /// Its series.
-    pub series: Vec<(Labels, T)>,
 }
 
 impl Snapshot {
@@ -58,6 +54,12 @@ impl Snapshot {
                 ),
                 AggregatedMetrics::I64(MetricData::Sum(sum)) => {
                     series.extend(sum.data_points().map(|point| (labels(point.attributes()), Number::Sum(point.value()))));
+                }
+                AggregatedMetrics::F64(MetricData::Sum(sum)) => {
+                    series.extend(sum.data_points().map(|point| (labels(point.attributes()), Number::Total(point.value()))));
+                }
+                AggregatedMetrics::F64(MetricData::Gauge(gauge)) => {
+                    series.extend(gauge.data_points().map(|point| (labels(point.attributes()), Number::Common(point.value()))));
                 }
                 AggregatedMetrics::F64(MetricData::Histogram(histogram)) => {
                     series.extend(histogram.data_points().map(|point| (labels(point.attributes()), number(point))));
@@ -86,18 +88,17 @@ impl Snapshot {
     /// The same once the process has ended: nothing of it is under way any more.
     #[must_use]
     pub fn of_ended(mut self) -> Self {
-        self.series.retain(|place, _| METRICS.get(*place).is_some_and(|about| about.kind != MetricKind::UpDownCounter));
+        let lasts = |kind| matches!(kind, MetricKind::Counter | MetricKind::Histogram(_) | MetricKind::Total);
+        self.series.retain(|place, _| METRICS.get(*place).is_some_and(|about| lasts(about.kind)));
         self
     }
 
-    /// Adds a gauge of whoever watches the processes. Its name is as Prometheus has it.
-    pub fn gauge(&mut self, name: &'static str, watched: Watched<f64>) {
-        self.gauges.insert(name, watched);
-    }
-
-    /// Adds a counter of whoever watches the processes.
-    pub fn counter(&mut self, name: &'static str, watched: Watched<u64>) {
-        self.counters.insert(name, watched);
+    /// Puts what whoever watches the processes knows of a metric in place of what they say.
+    pub fn put(&mut self, metric: Metric, series: impl IntoIterator<Item = (Labels, f64)>) {
+        let is_total = metric.description().kind == MetricKind::Total;
+        let number = |value: f64| if is_total { Number::Total(value) } else { Number::Sum(value as i64) };
+        let series = series.into_iter().map(|(labels, value)| (labels, number(value))).collect();
+        self.series.insert(metric as usize, series);
     }
 
     /// As one process gives it to another.
@@ -118,7 +119,7 @@ impl Snapshot {
     pub fn from_bytes(bytes: &[u8]) -> serde_json::Result<Self> {
         let series: Vec<(usize, Vec<(Labels, Number)>)> = serde_json::from_slice(bytes)?;
         let series = series.into_iter().map(|(place, series)| (place, series.into_iter().collect())).collect();
-        Ok(Self { series, ..Self::default() })
+        Ok(Self { series })
     }
 
     /// The text of OpenMetrics.
@@ -137,13 +138,16 @@ impl Number {
     fn add(&mut self, other: &Self) {
         match (self, other) {
             (Self::Sum(sum), Self::Sum(by)) => *sum = sum.saturating_add(*by),
+            (Self::Total(sum), Self::Total(by)) => *sum += by,
+            // Some were asked a moment later.
+            (Self::Common(value), Self::Common(other)) => *value = value.max(*other),
             (Self::Histogram { count, sum, buckets }, Self::Histogram { count: more, sum: by, buckets: others }) => {
                 *count += more;
                 *sum += by;
                 buckets.iter_mut().zip(others).for_each(|(bucket, other)| *bucket += other);
             }
             // A series has one kind.
-            (Self::Sum(_), Self::Histogram { .. }) | (Self::Histogram { .. }, Self::Sum(_)) => {}
+            (Self::Sum(_) | Self::Total(_) | Self::Common(_) | Self::Histogram { .. }, _) => {}
         }
     }
 }
@@ -167,28 +171,20 @@ impl Collector for Snapshot {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         for (place, series) in &self.series {
             let Some(about) = METRICS.get(*place) else { continue };
-            let unit = (about.unit == "s").then_some(Unit::Seconds);
+            let unit = match about.unit {
+                "s" => Some(Unit::Seconds),
+                "By" => Some(Unit::Bytes),
+                _ => None,
+            };
             let kind = match about.kind {
-                MetricKind::Counter => MetricType::Counter,
-                MetricKind::UpDownCounter => MetricType::Gauge,
+                MetricKind::Counter | MetricKind::Total => MetricType::Counter,
+                MetricKind::UpDownCounter | MetricKind::Level | MetricKind::Common => MetricType::Gauge,
                 MetricKind::Histogram(_) => MetricType::Histogram,
             };
             let name = underscored(about.name);
             let mut family = encoder.encode_descriptor(&name, about.text, unit.as_ref(), kind)?;
             for (labels, number) in series {
                 encode(family.encode_family(&labels.as_slice())?, about, number)?;
-            }
-        }
-        for (name, Watched { text, series }) in &self.gauges {
-            let mut family = encoder.encode_descriptor(name, text, None, MetricType::Gauge)?;
-            for (labels, value) in series {
-                family.encode_family(&labels.as_slice())?.encode_gauge(value)?;
-            }
-        }
-        for (name, Watched { text, series }) in &self.counters {
-            let mut family = encoder.encode_descriptor(name, text, None, MetricType::Counter)?;
-            for (labels, value) in series {
-                family.encode_family(&labels.as_slice())?.encode_counter::<NoLabelSet, _, u64>(value, None)?;
             }
         }
         Ok(())
@@ -201,11 +197,45 @@ fn encode(mut encoder: MetricEncoder<'_>, about: &Description, number: &Number) 
             encoder.encode_counter::<NoLabelSet, _, u64>(&u64::try_from(*sum).unwrap_or_default(), None)
         }
         (Number::Sum(sum), _) => encoder.encode_gauge(sum),
+        (Number::Total(sum), _) if sum.fract() == 0.0 => encoder.encode_counter::<NoLabelSet, _, u64>(&(*sum as u64), None),
+        (Number::Total(sum), _) => encoder.encode_counter::<NoLabelSet, _, u64>(sum, None),
+        (Number::Common(value), _) if value.fract() == 0.0 => encoder.encode_gauge(&(*value as i64)),
+        (Number::Common(value), _) => encoder.encode_gauge(value),
         (Number::Histogram { count, sum, buckets }, MetricKind::Histogram(bounds)) => {
             let bounds = bounds.iter().copied().chain([f64::MAX]);
             let buckets: Vec<(f64, u64)> = bounds.zip(buckets.iter().copied()).collect();
             encoder.encode_histogram::<NoLabelSet>(*sum, *count, &buckets, None)
         }
         (Number::Histogram { .. }, _) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A process with a connection in use, a wait, and a view of the state file.
+    fn process(used: f64, waited: f64, size: f64) -> Snapshot {
+        let mut snapshot = Snapshot::default();
+        snapshot.put(Metric::PendingRequests, [(vec![("db_client_connection_pool_name".to_owned(), "main".to_owned())], used)]);
+        snapshot.put(Metric::StateWaitTime, [(Vec::new(), waited)]);
+        snapshot.series.insert(Metric::StateSize as usize, BTreeMap::from([(Vec::new(), Number::Common(size))]));
+        Snapshot::from_bytes(&snapshot.to_bytes().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn levels_and_totals_are_added_up_and_what_is_common_is_not() {
+        let mut all = process(2.0, 0.25, 4096.0);
+        all.add(&process(3.0, 0.5, 8192.0));
+        all.add(&process(9.0, 1.0, 65_536.0).of_ended());
+        let text = all.open_metrics();
+        for line in [
+            "db_client_connection_pending_requests{db_client_connection_pool_name=\"main\"} 5",
+            "millrace_state_lock_wait_time_seconds_total 1.75",
+            "millrace_state_size_bytes 8192",
+            "# TYPE millrace_state_size_bytes gauge",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line} in {text}");
+        }
     }
 }

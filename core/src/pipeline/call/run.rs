@@ -250,7 +250,8 @@ impl<'a> Run<'a> {
         stage: Stage,
         work: impl Future<Output = Result<T, E>>,
     ) -> Result<T, CallEnd> {
-        self.signal.check().map_err(|why| self.interrupted(why, Stage::Signal, stage > Stage::Execute && self.may_write()))?;
+        let may_have_written = || stage > Stage::Execute && self.may_write() && !self.only_reads();
+        self.signal.check().map_err(|why| self.interrupted(why, Stage::Signal, may_have_written()))?;
         self.report.stage(stage, work).await.map_err(Into::into)
     }
 
@@ -317,6 +318,13 @@ impl<'a> Run<'a> {
             Work::Script(_) => true,
             Work::Search(_) => false,
         }
+    }
+
+    /// Whether the tool promises its callers that it only reads, as one with `kind: query` does.
+    /// Takes a look at its description: for calls that fail.
+    pub(in crate::pipeline) fn only_reads(&self) -> bool {
+        let described: Json = serde_json::from_str(&self.tool.descriptor).unwrap_or_default();
+        described["annotations"]["readOnlyHint"] == true
     }
 
     /// The fields of a line about this call.

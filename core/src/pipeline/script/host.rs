@@ -1,6 +1,7 @@
 //! What a script may ask of the outside, limits held.
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
+use core::cell::Cell;
 
 use super::cache;
 
@@ -59,11 +60,17 @@ enum Asked {
 /// The host of one script call.
 pub(super) struct Host<'a> {
     run: &'a Run<'a>,
+    memory_bytes: Cell<Option<u64>>,
 }
 
 impl<'a> Host<'a> {
     pub(super) const fn new(run: &'a Run<'a>) -> Self {
-        Self { run }
+        Self { run, memory_bytes: Cell::new(None) }
+    }
+
+    /// How much memory the engine has said that the call took.
+    pub(super) fn memory_bytes(&self) -> Option<u64> {
+        self.memory_bytes.get()
     }
 
     async fn follow(&self, mut request: HttpRequest, redirect: Redirect) -> Result<Fetched> {
@@ -223,6 +230,10 @@ impl ScriptHost for Host<'_> {
 
     fn required_variables(&self) -> &[String] {
         &self.run.pipeline.app.required
+    }
+
+    fn took_memory(&self, bytes: u64) {
+        self.memory_bytes.set(Some(bytes));
     }
 
     fn log(&self, to: LogReader, level: LogLevel, message: &str) {

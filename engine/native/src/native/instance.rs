@@ -253,6 +253,12 @@ impl Instance {
         self.store.data().is_short
     }
 
+    /// How much memory the call has taken beyond the image, in bytes. It gives none back before it
+    /// ends, so this is the most that it had.
+    pub fn taken_bytes(&self) -> Option<usize> {
+        Some(self.store.data().shared)
+    }
+
     /// What the call has asked for since this was called last.
     pub fn asks(&mut self) -> Vec<Ask> {
         let state = self.store.data_mut();

@@ -46,6 +46,13 @@ pub(crate) fn with_host<R>(host: &dyn Host, work: impl FnOnce() -> R) -> R {
     HOST.set(host, work)
 }
 
+/// What the calls of this process have of memory beyond their images, together, and the most that
+/// they may have, in bytes.
+#[must_use]
+pub fn shared_memory() -> (usize, usize) {
+    (SHARED.load(Relaxed), SHARED_BYTES)
+}
+
 /// What an instance's store holds.
 #[derive(Default)]
 pub(crate) struct State {
@@ -61,7 +68,7 @@ pub(crate) struct State {
     /// How many bytes the image has.
     pub(crate) image_bytes: usize,
     /// What it has of the memory that all share.
-    shared: usize,
+    pub(crate) shared: usize,
     /// Whether it was refused more of it.
     pub(crate) is_short: bool,
     /// The answer to what was said last.
