@@ -7,11 +7,11 @@ use std::{
 
 use millrace_core::Result;
 use millrace_telemetry::{
-    metrics::{Description, Label, LabelValue, METRICS, Metric, MetricKind},
+    metrics::{Description, Label, METRICS, Metric, MetricKind},
     settings::{MetricSettings, MetricTemporality},
 };
 use opentelemetry::{
-    InstrumentationScope, KeyValue,
+    InstrumentationScope,
     metrics::{Counter, Histogram, Meter, MeterProvider as _, UpDownCounter},
 };
 use opentelemetry_sdk::{
@@ -24,13 +24,11 @@ use opentelemetry_sdk::{
 };
 
 use super::{
+    exemplars::Exemplars,
+    labels::{MOST_SERIES, attributes},
     snapshot::Snapshot,
     transport::{Exporters as _, Transport},
 };
-
-/// How many series of a metric are kept; further ones are counted by one that says so. There are at
-/// most four outcomes and some codes for each tool.
-const MOST_SERIES: usize = 20_000;
 
 /// What says who made spans and metrics.
 pub(super) fn scope() -> InstrumentationScope {
@@ -46,8 +44,9 @@ enum SdkInstrument {
 /// The instruments of a process.
 pub(super) struct Instruments {
     provider: SdkMeterProvider,
-    /// For Prometheus.
+    /// For Prometheus, and what it is told besides.
     reader: Option<SharedReader>,
+    exemplars: Exemplars,
     /// In the order of [`METRICS`].
     all: Vec<SdkInstrument>,
 }
@@ -73,7 +72,7 @@ impl Instruments {
         }
         let provider = builder.build();
         let meter = provider.meter_with_scope(scope());
-        Ok(Self { all: METRICS.iter().map(|about| instrument(&meter, about)).collect(), provider, reader })
+        Ok(Self { all: METRICS.iter().map(|about| instrument(&meter, about)).collect(), provider, reader, exemplars: Exemplars::default() })
     }
 
     pub(super) fn add(&self, metric: Metric, by: i64, labels: &[Label<'_>]) {
@@ -85,7 +84,16 @@ impl Instruments {
         }
     }
 
-    pub(super) fn record(&self, metric: Metric, value: f64, labels: &[Label<'_>]) {
+    /// Whether somebody reads which trace a value came from: Prometheus alone.
+    pub(super) fn has_exemplars(&self) -> bool {
+        self.reader.is_some()
+    }
+
+    /// Takes a value. `trace_id` is empty where it is of no trace that is exported.
+    pub(super) fn record(&self, metric: Metric, value: f64, labels: &[Label<'_>], trace_id: &str) {
+        if !trace_id.is_empty() && self.has_exemplars() {
+            self.exemplars.keep(metric, value, labels, trace_id);
+        }
         if let Some(SdkInstrument::Histogram(histogram)) = self.all.get(metric as usize) {
             histogram.record(value, &attributes(labels));
         }
@@ -95,7 +103,7 @@ impl Instruments {
     pub(super) fn snapshot(&self) -> Option<Snapshot> {
         let mut collected = ResourceMetrics::default();
         self.reader.as_ref()?.collect(&mut collected).ok()?;
-        Some(Snapshot::of(&collected))
+        Some(Snapshot::of(&collected, &self.exemplars))
     }
 
     pub(super) fn flush(&self) {
@@ -146,13 +154,4 @@ fn instrument(meter: &Meter, about: &Description) -> SdkInstrument {
             meter.f64_histogram(about.name).with_unit(about.unit).with_description(about.text).with_boundaries(bounds.to_vec()).build(),
         ),
     }
-}
-
-fn attributes(labels: &[Label<'_>]) -> Vec<KeyValue> {
-    let attribute = |(name, value): &Label<'_>| match value {
-        LabelValue::Text(text) => KeyValue::new(*name, (*text).to_owned()),
-        LabelValue::Number(number) => KeyValue::new(*name, *number),
-        LabelValue::Truth(truth) => KeyValue::new(*name, *truth),
-    };
-    labels.iter().map(attribute).collect()
 }
