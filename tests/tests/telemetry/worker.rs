@@ -270,8 +270,9 @@ fn a_dataset_takes_the_metrics_where_no_collector_is_named() {
     };
     let workerd = start(&[often]);
     adds(&workerd);
-    // A point of workerd's own dataset is a request: its name and its labels are texts in it.
-    let points = |parts: &[&str]| dataset.received().iter().filter(|point| parts.iter().all(|part| point.body.contains(part))).count();
+    // A point of workerd's own dataset is a request. Texts are lists of their bytes in it.
+    let has = |body: &str, part: &str| body.contains(&format!(":{:?}", part.as_bytes()).replace(", ", ","));
+    let points = |parts: &[&str]| dataset.received().iter().filter(|point| parts.iter().all(|part| has(&point.body, part))).count();
     let of_call = ["mcp.server.operation.duration", "mcp.method.name=tools/call", "gen_ai.tool.name=add", "millrace.outcome=ok"];
     wait_for(|| points(&of_call) == 1);
     wait_for(|| points(&["http.server.request.duration", "http.response.status_code=200"]) > 0);
