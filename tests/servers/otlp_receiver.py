@@ -4,7 +4,7 @@
 
 Each request is parsed into opentelemetry-proto's messages, unknown members refused. Spans, data points and log lines are added to the files `spans`,
 `metrics` and `logs` of FOLDER, one a line, with the resource and the header fields that they came with. A request that is no such thing gets 400 and a
-line with `error`. While the file `down` is in FOLDER, each request gets 503.
+line with `error`. While the file `down` is in FOLDER, each request gets 503. While the file `slow` is there, each waits for it to go, for at most two seconds.
 """
 
 import base64
@@ -12,6 +12,8 @@ import gzip
 import json
 import os
 import sys
+import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from google.protobuf import json_format
@@ -115,9 +117,13 @@ SIGNALS = {
 }
 
 
+WRITES = threading.Lock()
+
+
 def write(name, lines):
-    with open(os.path.join(FOLDER, name), "a") as file:
-        file.write("".join(json.dumps(line) + "\n" for line in lines))
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    with WRITES, open(os.path.join(FOLDER, name), "a") as file:
+        file.write(text)
 
 
 class Receiver(BaseHTTPRequestHandler):
@@ -128,6 +134,9 @@ class Receiver(BaseHTTPRequestHandler):
         name, kind, headers = "spans", self.headers["content-type"], {name.lower(): value for name, value in self.headers.items()}
         if os.path.exists(os.path.join(FOLDER, "down")):
             return self.answer(503, kind)
+        latest = time.monotonic() + 2
+        while os.path.exists(os.path.join(FOLDER, "slow")) and time.monotonic() < latest:
+            time.sleep(0.01)
         try:
             name, message, lines_of = SIGNALS[self.path]
             if self.headers.get("content-encoding") == "gzip":

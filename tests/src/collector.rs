@@ -1,9 +1,11 @@
 //! A collector that reads what it gets by OpenTelemetry's own definitions.
 
 use std::{
+    collections::BTreeMap,
     fs,
     io::{Read as _, Seek as _, SeekFrom},
     process::Command,
+    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -21,6 +23,54 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Collector {
     process: Process,
     folder: tempfile::TempDir,
+    /// What the data points that were read so far come to.
+    tally: Mutex<Tally>,
+}
+
+/// A series of a metric, and what it came to over all who sent it: the last value of each that
+/// counts from its start, and the sum of those that count from the time before. Of a histogram the
+/// count.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// The attribute `service.name` of who sent it.
+    pub service: String,
+    /// The metric's name.
+    pub metric: String,
+    /// Its labels.
+    pub labels: Json,
+    /// What it came to.
+    pub number: i64,
+}
+
+/// What data points come to. Their file is read once, however often somebody asks: hosts that count
+/// from their start send all of their series each time.
+#[derive(Default)]
+struct Tally {
+    /// How many bytes of the file were read.
+    read: u64,
+    /// By service, metric, labels and instance.
+    numbers: BTreeMap<[String; 4], i64>,
+}
+
+impl Tally {
+    fn take(&mut self, text: &str) {
+        // The last line may be half written.
+        let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
+        self.read += whole.len() as u64;
+        for line in whole.lines() {
+            let point = parsed(line);
+            let key = [
+                word(&point["resource"]["service.name"]),
+                word(&point["metric"]),
+                point["attributes"].to_string(),
+                word(&point["resource"]["service.instance.id"]),
+            ];
+            let value = if point["count"].is_null() { &point["value"] } else { &point["count"] }.as_i64().unwrap_or_default();
+            let number = self.numbers.entry(key).or_insert(0);
+            // 1 is delta.
+            *number = if point["temporality"] == 1 { *number + value } else { value };
+        }
+    }
 }
 
 impl Collector {
@@ -54,7 +104,7 @@ impl Collector {
             command.arg(&script).arg(port.to_string()).arg(&place).args(protocol);
             command
         });
-        Self { process, folder }
+        Self { process, folder, tally: Mutex::default() }
     }
 
     /// The variables that have everything sent here, moments after it happened.
@@ -71,8 +121,20 @@ impl Collector {
     /// # Panics
     /// Where that cannot be said.
     pub fn be_down(&self, is_down: bool) {
-        let file = self.folder.path().join("down");
-        let told = if is_down { fs::write(file, "") } else { fs::remove_file(file) };
+        self.be("down", is_down);
+    }
+
+    /// Has every request answered after seconds, or at once.
+    ///
+    /// # Panics
+    /// Where that cannot be said.
+    pub fn be_slow(&self, is_slow: bool) {
+        self.be("slow", is_slow);
+    }
+
+    fn be(&self, name: &str, is_so: bool) {
+        let file = self.folder.path().join(name);
+        let told = if is_so { fs::write(file, "") } else { fs::remove_file(file) };
         told.unwrap_or_else(|error| panic!("{error}"));
     }
 
@@ -91,8 +153,12 @@ impl Collector {
     /// As [`written`](Self::written).
     #[must_use]
     pub fn written_since(&self, bytes: u64) -> String {
+        self.file_since("spans", bytes)
+    }
+
+    fn file_since(&self, name: &str, bytes: u64) -> String {
         let read = || {
-            let mut file = fs::File::open(self.folder.path().join("spans"))?;
+            let mut file = fs::File::open(self.folder.path().join(name))?;
             file.seek(SeekFrom::Start(bytes))?;
             let mut text = String::new();
             file.read_to_string(&mut text)?;
@@ -136,12 +202,7 @@ impl Collector {
         let text = self.file(name);
         // The last line may be half written.
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-        let line = |line: &str| -> Json { serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")) };
-        let lines: Vec<Json> = whole.lines().map(line).collect();
-        for line in &lines {
-            assert!(line.get("error").is_none(), "{line}");
-        }
-        lines
+        whole.lines().map(parsed).collect()
     }
 
     /// The spans, once there are so many calls.
@@ -161,33 +222,47 @@ impl Collector {
         }
     }
 
-    /// What a metric came to with these labels, over all who sent it: the last value of each that
-    /// counts from its start, and the sum of those that count from the time before. Of a histogram
-    /// the count.
+    /// What every series came to so far.
+    ///
+    /// # Panics
+    /// As [`metrics`](Self::metrics).
+    #[must_use]
+    pub fn series(&self) -> Vec<Series> {
+        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let more = self.file_since("metrics", tally.read);
+        tally.take(&more);
+        let mut all: Vec<Series> = Vec::new();
+        for ([service, metric, labels, _], number) in &tally.numbers {
+            let labels = serde_json::from_str(labels).unwrap_or_else(|error| panic!("{error}: {labels}"));
+            // Instances of one series follow each other.
+            match all.last_mut().filter(|last| (&last.service, &last.metric, &last.labels) == (service, metric, &labels)) {
+                Some(known) => known.number += number,
+                None => all.push(Series { service: service.clone(), metric: metric.clone(), labels, number: *number }),
+            }
+        }
+        all
+    }
+
+    /// What a metric came to with these labels, over all who sent it.
     ///
     /// # Panics
     /// As [`metrics`](Self::metrics).
     #[must_use]
     pub fn total(&self, metric: &str, labels: &[(&str, &str)]) -> i64 {
-        let mut totals = std::collections::BTreeMap::new();
-        for point in self.metrics() {
-            let attributes = &point["attributes"];
-            let has = |(name, value): &(&str, &str)| word(&attributes[*name]) == *value;
-            if point["metric"] != metric || !labels.iter().all(has) {
-                continue;
-            }
-            let value = if point["count"].is_null() { &point["value"] } else { &point["count"] };
-            let key = (point["resource"]["service.instance.id"].to_string(), attributes.to_string());
-            let total = totals.entry(key).or_insert(0);
-            let value = value.as_i64().unwrap_or_default();
-            // 1 is delta.
-            *total = if point["temporality"] == 1 { *total + value } else { value };
-        }
-        totals.into_values().sum()
+        let has = |series: &Series| labels.iter().all(|(name, value)| word(&series.labels[*name]) == *value);
+        self.series().iter().filter(|series| series.metric == metric && has(series)).map(|series| series.number).sum()
     }
 }
 
+/// A line of what came.
+fn parsed(line: &str) -> Json {
+    let parsed: Json = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    assert!(parsed.get("error").is_none(), "{parsed}");
+    parsed
+}
+
 /// The value of a label as text.
-fn word(value: &Json) -> String {
+#[must_use]
+pub fn word(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -24,14 +24,23 @@ pub fn until(failure: &str, holds: impl FnMut() -> bool) {
 /// # Panics
 /// Where it does not hold in time.
 #[track_caller]
-pub fn until_else(failure: impl FnOnce() -> String, mut holds: impl FnMut() -> bool) {
+pub fn until_else(failure: impl FnOnce() -> String, holds: impl FnMut() -> bool) {
+    if !comes(holds) {
+        panic!("{}", failure());
+    }
+}
+
+/// Waits until a condition holds; gives whether it does so in time.
+#[must_use]
+pub fn comes(mut holds: impl FnMut() -> bool) -> bool {
     let started = Instant::now();
     while !holds() {
         if started.elapsed() > PATIENCE {
-            panic!("{}", failure());
+            return false;
         }
         moment();
     }
+    true
 }
 
 /// Waits until a count is so much more than it is now.

@@ -38,6 +38,8 @@ pub struct Surroundings<'a> {
     pub password: &'a str,
     /// Who is trusted to sign the certificates of servers, as PEM; nobody else is.
     pub authority: Option<&'a str>,
+    /// Where the points of its dataset of Analytics Engine go: a port of 127.0.0.1.
+    pub dataset: Option<u16>,
 }
 
 impl Workerd {
@@ -68,6 +70,8 @@ impl Workerd {
         let too = file.try_clone().unwrap_or_else(|error| panic!("{error}"));
         let mut command = Command::new(binary());
         command.args(["serve", "workerd.capnp", "--verbose"]).args(["--control-fd=1"]).current_dir(folder);
+        // Without it, workerd has no such datasets.
+        command.args(surroundings.dataset.map(|_| "--experimental"));
         let child = command.stdin(Stdio::null()).stdout(file).stderr(too).spawn().unwrap_or_else(|error| panic!("workerd: {error}"));
         let mut server = Self { child, log, port: 0 };
         let started = Instant::now();
@@ -192,7 +196,7 @@ fn describe(folder: &Path, surroundings: &Surroundings<'_>) -> String {
         };
         let _ = writeln!(modules, "    (name = \"{name}\", {kind} = embed \"{name}\"),");
     }
-    let Surroundings { variables, hyperdrives, password, authority } = surroundings;
+    let Surroundings { variables, hyperdrives, password, authority, dataset } = surroundings;
     let mut bindings: String = variables.iter().map(|(name, value)| format!("(name = \"{name}\", text = {value:?}), ")).collect();
     let mut services = String::new();
     for (name, port) in *hyperdrives {
@@ -202,6 +206,10 @@ fn describe(folder: &Path, surroundings: &Surroundings<'_>) -> String {
              password = \"{password}\", scheme = \"postgresql\")), "
         );
         let _ = writeln!(services, "    (name = \"behind {name}\", external = (address = \"127.0.0.1:{port}\", tcp = ())),");
+    }
+    if let Some(port) = dataset {
+        bindings += "(name = \"MILLRACE_METRICS\", analyticsEngine = \"behind the dataset\"), ";
+        let _ = writeln!(services, "    (name = \"behind the dataset\", external = (address = \"127.0.0.1:{port}\", http = ())),");
     }
     let tls = match authority {
         Some(pem) => {

@@ -44,7 +44,7 @@ struct Workers {
 }
 
 impl Workers {
-    fn start(apps: &[&BuiltGroup]) -> Self {
+    fn start(apps: &[&Served]) -> Self {
         let wanted: Vec<_> = apps.iter().map(|app| app.wanted()).collect();
         let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
         let file = fs::File::create(folder.path().join("log")).unwrap_or_else(|error| panic!("{error}"));
@@ -85,12 +85,21 @@ impl Drop for Workers {
     }
 }
 
-impl BuiltGroup {
+/// A group's app, and variables that the group does not have.
+struct Served {
+    app: BuiltGroup,
+    more: Vec<(String, String)>,
+}
+
+impl Served {
     /// What `serve.mjs` has to know of it.
     fn wanted(&self) -> serde_json::Value {
-        let main = [self.built.join("dist/entry.mjs"), self.built.join("entry.mjs")].into_iter().find(|file| file.is_file());
-        let seeds: BTreeMap<_, _> = self.seed.iter().cloned().collect();
-        json!({ "folder": self.built, "main": main, "variables": { "MILLRACE_LOG": "debug" }, "seeds": seeds })
+        let built = &self.app.built;
+        let main = [built.join("dist/entry.mjs"), built.join("entry.mjs")].into_iter().find(|file| file.is_file());
+        let seeds: BTreeMap<_, _> = self.app.seed.iter().cloned().collect();
+        let level = ("MILLRACE_LOG".to_owned(), "debug".to_owned());
+        let variables: BTreeMap<_, _> = self.more.iter().cloned().chain([level]).collect();
+        json!({ "folder": built, "main": main, "variables": variables, "seeds": seeds })
     }
 }
 
@@ -101,13 +110,26 @@ impl BuiltGroup {
 /// # Panics
 /// Where an app does not build or the Workers do not come up.
 pub fn run(host: &str, groups: &[&Group], until: impl Fn(&str) -> bool) -> (Vec<Vec<Vec<String>>>, String) {
+    run_with(host, groups, |_| Vec::new(), until)
+}
+
+/// The same with more variables for each group.
+///
+/// # Panics
+/// As [`run`].
+pub fn run_with(
+    host: &str,
+    groups: &[&Group],
+    more: impl Fn(&Group) -> Vec<(String, String)> + Sync,
+    until: impl Fn(&str) -> bool,
+) -> (Vec<Vec<Vec<String>>>, String) {
     let apps = at_a_time(groups, |group| {
         let app = BuiltGroup::of(group);
         write_variables(&app.built, &group.env);
-        app
+        Served { app, more: more(group) }
     });
     let count = WORKERDS.min(apps.len());
-    let lots: Vec<Vec<&BuiltGroup>> = (0..count).map(|lot| apps.iter().skip(lot).step_by(count).collect()).collect();
+    let lots: Vec<Vec<&Served>> = (0..count).map(|lot| apps.iter().skip(lot).step_by(count).collect()).collect();
     let workers = at_a_time(&lots, |lot| Workers::start(lot));
     let numbered: Vec<_> = groups.iter().enumerate().collect();
     let found = at_a_time(&numbered, |(number, group)| answers(host, group, workers[number % count].ports[number / count]));
@@ -117,7 +139,11 @@ pub fn run(host: &str, groups: &[&Group], until: impl Fn(&str) -> bool) -> (Vec<
 }
 
 /// What a function makes of each, some at a time, in their order.
-fn at_a_time<T: Sync, U: Send>(things: &[T], make: impl Fn(&T) -> U + Sync) -> Vec<U> {
+///
+/// # Panics
+/// Where the function does.
+#[must_use]
+pub fn at_a_time<T: Sync, U: Send>(things: &[T], make: impl Fn(&T) -> U + Sync) -> Vec<U> {
     let next = AtomicUsize::new(0);
     let made = Mutex::new(BTreeMap::new());
     thread::scope(|scope| {

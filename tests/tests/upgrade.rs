@@ -1,9 +1,10 @@
-//! What the last release has built, sealed and recorded, with this one. The files in `tests/data`
-//! whose names have the version of its bundles were made by its command: the bundles of groups of
-//! the corpus, with the database of `idempotency` in a file, and the records of calls, whose times
-//! were put off.
+//! What the last release has built, sealed, recorded and given away, with this one. The files in
+//! `tests/data` whose names have the version of its bundles, and those in `tests/data/upgrade`,
+//! were made by its command: `tests/upgrade/make.py COMMAND` says which they are, and makes them.
+//! Those of cursors and of the lock were made by a command after it, whose code for both is the
+//! same.
 
-use std::{fs, path::PathBuf, rc::Rc};
+use std::{fs, path::PathBuf, process::Command, rc::Rc};
 
 use millrace_core::{
     Endpoint, Json,
@@ -15,22 +16,23 @@ use millrace_core::{
 use millrace_native::{cache::CacheChoice, env::Variables, ports, wait_until::Tasks};
 use millrace_tests::{
     Exchange, Group,
-    case::{body, root},
+    case::{body, copy, root},
     direct::{compile, run_on},
     groups,
-    local::Host,
+    local::{Host, binary},
+    process::tool,
 };
 use serde_json::json;
 
-/// When the last release has sealed [`SEALED`], in milliseconds since the Unix epoch.
-const SEALED_MS: u64 = 1_795_820_815_946;
-/// The state of the tool `twice` of the group `rounds`, after its first question.
-const SEALED: &str =
-    "AQJrMf8QeRoZvu26QBQzv0VlwHEjfqSP0wbJjiPX_xaCD9JyHK4xzEwR1ln0-JXIUdIuH7SQ_hYa9wDQ-GZI3YLRy_c6Jnwd0HjWryIQgIW7ecL_SPkOuatFWDI";
 const STATE_KEY: (&str, &str) = ("MILLRACE_STATE_KEY", "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
 
 fn data(name: &str) -> PathBuf {
     root().join("tests/data").join(name)
+}
+
+/// A file of JSON that the last release has filled.
+fn kept(name: &str) -> Json {
+    serde_json::from_slice(&fs::read(data("upgrade").join(name)).unwrap()).unwrap()
 }
 
 fn bundle(group: &str) -> Vec<u8> {
@@ -124,10 +126,11 @@ impl Clock for At {
     }
 }
 
-/// What the tool `twice` answers to the first question's answer, at a time.
-fn second_round(now_ms: u64) -> Json {
+/// What the tool `twice` answers to the first question's answer, with the state that it had sealed
+/// by then, at a time.
+fn second_round(state: &str, now_ms: u64) -> Json {
     let arguments = json!({
-        "name": "twice", "arguments": {}, "requestState": SEALED,
+        "name": "twice", "arguments": {}, "requestState": state,
         "inputResponses": { "first": { "action": "accept", "content": { "answer": "one" } } },
         "_meta": {
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -169,11 +172,13 @@ fn second_round(now_ms: u64) -> Json {
 
 #[test]
 fn a_state_that_the_last_release_has_sealed_is_opened() {
-    let answer = second_round(SEALED_MS + 60_000);
+    let sealed = kept("sealed.json");
+    let (state, at_ms) = (sealed["state"].as_str().unwrap(), sealed["at_ms"].as_u64().unwrap());
+    let answer = second_round(state, at_ms + 60_000);
     assert_eq!(answer["result"]["resultType"], "input_required", "{answer}");
     assert!(answer["result"]["inputRequests"]["second"].is_object(), "{answer}");
     // And not for longer than it said.
-    assert_eq!(second_round(SEALED_MS + 3_700_000)["error"]["code"], -32602);
+    assert_eq!(second_round(state, at_ms + 3_700_000)["error"]["code"], -32602);
 }
 
 #[test]
@@ -209,4 +214,84 @@ fn calls_that_the_last_release_has_recorded_are_not_repeated() {
     let database = rusqlite::Connection::open(folder.path().join("bookings.db")).unwrap();
     let count: i64 = database.query_row("SELECT count(*) FROM bookings", [], |row| row.get(0)).unwrap();
     assert_eq!(count, 5);
+}
+
+/// The result of a request by a client of an earlier revision.
+fn result(host: &Host, method: &str, params: &Json) -> Json {
+    let headers = [("content-type", "application/json"), ("accept", "application/json"), ("mcp-protocol-version", "2025-06-18")];
+    let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    body(&host.send(&Exchange { method: "POST".into(), path: "/mcp".into(), headers, body: message.to_string() }))["result"].clone()
+}
+
+#[test]
+fn cursors_that_the_last_release_has_given_lead_on() {
+    let cursors = kept("cursors.json");
+    let folder = tempfile::tempdir().unwrap();
+    let made = Command::new(tool("venv/bin/python")).arg(root().join("tests/upgrade/pages.py")).arg(folder.path()).status().unwrap();
+    assert!(made.success());
+    let host = Host::dev(folder.path(), &[]);
+    // An entry that is the thousand and first of its list.
+    let lists = [
+        ("tools/list", "/tools/0/name", "n1000"),
+        ("prompts/list", "/prompts/0/name", "n1000"),
+        ("resources/list", "/resources/0/uri", "pages://n1000"),
+        ("resources/templates/list", "/resourceTemplates/0/uriTemplate", "pages://n1000/{id}"),
+    ];
+    for (method, first, expected) in lists {
+        let page = result(&host, method, &json!({ "cursor": cursors[method] }));
+        assert_eq!(page.pointer(first), Some(&expected.into()), "{method}: {page}");
+        assert_eq!(page["nextCursor"], Json::Null, "{method}: {page}");
+        // The cursor of one list is none of another.
+        let other = if method == "tools/list" { "prompts/list" } else { "tools/list" };
+        assert_eq!(result(&host, other, &json!({ "cursor": cursors[method] })), Json::Null, "{method}");
+    }
+    // Those of results are inputs of their tool.
+    let folder = group("presenters").install();
+    let host = Host::dev(folder.path(), &[]);
+    let rows: Vec<Json> = (1..=5).map(|id| json!({ "id": id, "name": format!("n{id}") })).collect();
+    for tool in ["paged", "passed"] {
+        let call = |arguments: &Json| result(&host, "tools/call", &json!({ "name": tool, "arguments": arguments }));
+        let mut arguments = json!({ "value": rows });
+        let given = call(&arguments);
+        assert_eq!(given["_meta"]["millrace/cursor"], cursors[tool], "{tool}: {given}");
+        arguments.as_object_mut().unwrap().extend(cursors[tool].as_object().unwrap().clone());
+        let next = call(&arguments);
+        assert_eq!(next["isError"], false, "{tool}: {next}");
+    }
+}
+
+#[test]
+fn the_lock_of_the_last_release_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    copy(&data("upgrade/locked"), folder.path());
+    let lock = fs::read_to_string(folder.path().join("millrace.lock")).unwrap();
+    let check = |arguments: &[&str]| {
+        let output = Command::new(binary()).arg("check").arg(folder.path()).args(arguments).output().unwrap();
+        (output.status.success(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+    };
+    let (is_good, said) = check(&["--connect"]);
+    assert!(is_good && said.contains("0 errors, 0 warnings"), "{said}");
+    let schemas = || {
+        let host = Host::dev(folder.path(), &[]);
+        let listed = result(&host, "tools/list", &json!({}));
+        ["found", "listed"]
+            .map(|name| listed["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap()["outputSchema"].clone())
+    };
+    let locked = schemas();
+    let columns = |schema: &Json| schema.to_string().matches("\"type\"").count();
+    assert!(locked.iter().all(|schema| columns(schema) > 2), "{locked:?}");
+    // Written anew by this release, the file says the same.
+    let (is_good, said) = check(&["--connect", "--lock"]);
+    assert!(is_good && fs::read_to_string(folder.path().join("millrace.lock")).unwrap() == lock, "{said}");
+    assert_eq!(schemas(), locked);
+    // It is the lock of these statements, and of no others.
+    let config = folder.path().join("app/tools/listed/config.yaml");
+    fs::write(&config, fs::read_to_string(&config).unwrap().replace("size, ", "")).unwrap();
+    let (_, said) = check(&["--connect"]);
+    assert!(said.contains("the statement of the tool `listed` has changed since `millrace.lock` was written"), "{said}");
+    // A release after this one writes another version: it is refused, with the remedy.
+    fs::write(folder.path().join("millrace.lock"), lock.replace("\"version\": 1", "\"version\": 3")).unwrap();
+    let (is_good, said) = check(&[]);
+    assert!(!is_good && said.contains("its version is 3, and this is Millrace for versions 1 and 2"), "{said}");
 }

@@ -10,7 +10,7 @@
 //! - [`levels`]: what is read at each export, and no call tells;
 //! - `log_lines`: lines of the log, with the trace that they belong to;
 //! - `emf`: measurements as lines for CloudWatch;
-//! - `snapshot`, `scrape`: what the instruments came to, for Prometheus;
+//! - `labels`, `exemplars`, `snapshot`, `scrape`: what the instruments came to, for Prometheus;
 //! - `transport`: how exporters reach a collector, and what is logged where they do not.
 //!
 //! One process has one of these, whatever number of isolates, and [`shut_down`] before it ends.
@@ -29,13 +29,15 @@ use millrace_core::{
 pub use millrace_telemetry::{Abilities, TelemetrySettings};
 use millrace_telemetry::{
     metrics::{self, Label, LabelValue, Meter, Metric},
-    span::SpanIds,
-    tracer::traced,
+    span::{Parent, SpanIds, is_trace_id},
+    tracer::{SpanSink, traced},
 };
 use opentelemetry::KeyValue;
 use opentelemetry_sdk::Resource;
 
 mod emf;
+mod exemplars;
+mod labels;
 pub mod levels;
 pub mod log_lines;
 mod meter;
@@ -195,8 +197,8 @@ struct OfIsolate {
     ids: SpanIds,
 }
 
-impl millrace_telemetry::tracer::SpanSink for OfIsolate {
-    fn samples(&self, trace_id: &str, parent: Option<&millrace_telemetry::span::Parent>) -> bool {
+impl SpanSink for OfIsolate {
+    fn samples(&self, trace_id: &str, parent: Option<&Parent>) -> bool {
         self.telemetry.settings.traces.as_ref().is_some_and(|traces| traces.samples(trace_id, parent))
     }
 
@@ -222,10 +224,15 @@ impl Meter for OfIsolate {
         }
     }
 
-    fn record(&self, metric: Metric, value: f64, labels: &[Label<'_>], _trace_id: &str) {
+    fn record(&self, metric: Metric, value: f64, labels: &[Label<'_>], trace_id: &str) {
         if let Some(instruments) = &self.telemetry.instruments {
-            instruments.record(metric, value, labels);
+            instruments.record(metric, value, labels, trace_id);
         }
+    }
+
+    fn names_trace(&self, call: &CallStart<'_>) -> bool {
+        let is_asked = self.telemetry.instruments.as_ref().is_some_and(Instruments::has_exemplars);
+        is_asked && is_trace_id(call.request_id) && self.samples(call.request_id, call.trace.parent.and_then(Parent::parse).as_ref())
     }
 }
 
@@ -236,7 +243,7 @@ fn waited(pool: &str, time: Duration) {
     let Ok(Some(telemetry)) = OF_PROCESS.try_lock().map(|telemetry| telemetry.clone()) else { return };
     if let Some(instruments) = &telemetry.instruments {
         let name = Metric::ConnectionWait.description().labels.first().copied().unwrap_or_default();
-        instruments.record(Metric::ConnectionWait, time.as_secs_f64(), &[(name, LabelValue::Text(pool))]);
+        instruments.record(Metric::ConnectionWait, time.as_secs_f64(), &[(name, LabelValue::Text(pool))], "");
     }
 }
 

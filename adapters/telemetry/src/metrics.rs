@@ -542,8 +542,14 @@ pub trait Meter {
     /// Adds to a counter.
     fn add(&self, metric: Metric, by: i64, labels: &[Label<'_>]);
 
-    /// Takes one value of a histogram. `trace_id` is the call's, where the value is one's.
+    /// Takes one value of a histogram. `trace_id` is the call's, where the value is one's and may
+    /// name its trace.
     fn record(&self, metric: Metric, value: f64, labels: &[Label<'_>], trace_id: &str);
+
+    /// Whether the values of a call name its trace.
+    fn names_trace(&self, _: &CallStart<'_>) -> bool {
+        true
+    }
 
     /// A call is over: what was measured can be sent.
     fn settled(&self) {}
@@ -582,7 +588,7 @@ impl Observer for Measures {
             clock: self.now_ns,
             method: call.method.to_owned(),
             tool: RefCell::new(call.tool.to_owned()),
-            trace_id: call.request_id.to_owned(),
+            trace_id: if self.meter.names_trace(call) { call.request_id.to_owned() } else { String::new() },
             began_ns: now_ns,
             stage_began_ns: Cell::new(now_ns),
             is_resolved: Cell::new(false),

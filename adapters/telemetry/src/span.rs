@@ -40,6 +40,12 @@ pub enum Attribute {
     Number(i64),
 }
 
+/// Whether the id of a request is that of a trace, too.
+#[must_use]
+pub fn is_trace_id(id: &str) -> bool {
+    id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// The caller's span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parent {

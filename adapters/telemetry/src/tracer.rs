@@ -23,7 +23,7 @@ use millrace_core::{
 
 use crate::{
     names::{ADAPTER, CACHE_HIT, ERROR, HTTP_METHOD, HTTP_STATUS, METHOD, OPERATION, PROTOCOL, STAGE, SYSTEM, TOOL, URL_TEMPLATE},
-    span::{Attribute, Parent, Span},
+    span::{Attribute, Parent, Span, is_trace_id},
 };
 
 /// The code of a call for a tool that does not exist. Its name is its caller's invention, and is
@@ -62,7 +62,7 @@ pub(crate) struct Tracer(pub(crate) Rc<dyn SpanSink>);
 impl Observer for Tracer {
     fn began(&self, call: &CallStart<'_>) -> Option<Box<dyn CallObserver>> {
         let id = call.request_id;
-        if id.len() != 32 || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        if !is_trace_id(id) {
             return None;
         }
         let parent = call.trace.parent.and_then(Parent::parse);

@@ -1,18 +1,19 @@
 //! Metrics and log lines of real processes, as a collector's own definitions read them, compared
 //! with what was called.
 
-use std::{collections::BTreeSet, fs, process::Command, thread};
+use std::{cell::RefCell, fs, process::Command, thread, time::Instant};
 
 use millrace_core::Json;
 use millrace_telemetry::metrics::METRICS;
 use millrace_tests::{
     Exchange, Group,
-    collector::Collector,
+    collector::{Collector, Series, word},
     is_everything_selected, lambda,
     lambda::{Front, Function},
     local,
     local::Host,
-    sample, selected_groups, wait, worker,
+    process::children,
+    sample, selected_groups, wait, worker, workers,
 };
 
 use super::{env, group, served};
@@ -27,6 +28,8 @@ const CALLS: [(&str, &str, &str, &str); 7] = [
     ("r-warning", "r-warning", "warning", ""),
     ("throws", "throws", "error", "SCRIPT_ERROR"),
 ];
+/// What may wait to be sent, in KB.
+const MOST_WAITING_KB: u64 = 24_000;
 const OPERATIONS: &str = "mcp.server.operation.duration";
 
 /// Calls all of [`CALLS`], and waits until the collector has heard of them.
@@ -38,33 +41,19 @@ fn call_all(collector: &Collector, send: impl Fn(&Exchange) -> String) {
     wait::until("not all that began has ended", || collector.total("millrace.calls.active", &[]) == 0);
 }
 
-/// What is counted of [`CALLS`], whatever the host: metric, labels and number, in order.
-fn counted(collector: &Collector) -> Vec<String> {
-    let name = |point: &Json| point["metric"].as_str().unwrap().to_owned();
-    let everywhere = |point: &&Json| METRICS.iter().any(|about| about.name == name(point) && about.metric.is_everywhere());
-    let mut series: Vec<(String, String)> =
-        collector.metrics().iter().filter(everywhere).map(|point| (name(point), point["attributes"].to_string())).collect();
-    series.sort();
-    series.dedup();
-    let total = |(metric, attributes): &(String, String)| {
-        let labels: Json = serde_json::from_str(attributes).unwrap();
-        let labels: Vec<(String, String)> = labels
-            .as_object()
-            .unwrap()
-            .iter()
-            .map(|(name, value)| (name.clone(), value.as_str().map_or(value.to_string(), str::to_owned)))
-            .collect();
-        let points = collector.metrics();
-        let attributes: Json = serde_json::from_str(attributes).unwrap();
-        let has = |point: &&Json| point["metric"] == metric.as_str() && point["attributes"] == attributes;
-        let last = points.iter().rfind(has).unwrap();
-        let is_delta = last["temporality"] == 1;
-        let value = |point: &Json| if point["count"].is_null() { point["value"].as_i64() } else { point["count"].as_i64() }.unwrap();
-        let number: i64 = if is_delta { points.iter().filter(has).map(value).sum() } else { value(last) };
-        format!("{metric} {labels:?} {number}")
+/// What is counted of a service, whatever the host: metric, labels and number, in order.
+fn counted(collector: &Collector, service: &str) -> Vec<String> {
+    let is_everywhere = |name: &str| METRICS.iter().any(|about| about.name == name && about.metric.is_everywhere());
+    let line = |series: &Series| {
+        let labels = series.labels.as_object().unwrap().iter().map(|(name, value)| (name, word(value)));
+        let labels: Vec<(&String, String)> = labels.collect();
+        // A database's name is the host's: D1 in a Worker.
+        format!("{} {labels:?} {}", series.metric, series.number).replace("cloudflare.d1", "sqlite")
     };
-    // A database's name is the host's: D1 in a Worker.
-    series.iter().map(total).map(|line| line.replace("cloudflare.d1", "sqlite")).collect()
+    let mut lines: Vec<String> =
+        collector.series().iter().filter(|series| series.service == service && is_everywhere(&series.metric)).map(line).collect();
+    lines.sort();
+    lines
 }
 
 /// The labels are as the calls were, and no value of a caller is among them.
@@ -100,63 +89,105 @@ fn every_host_counts_the_same() {
     let function = Function::start(&package, &often(&collector));
     call_all(&collector, |request| function.send(Front::Url, request));
     looks_right(&collector);
-    assert_eq!(counted(&collector), counted(&local), "on Lambda");
+    assert_eq!(counted(&collector, "faults"), counted(&local, "faults"), "on Lambda");
 
     let collector = Collector::start();
     let (worker, _folder) = worker::served(&faults, &collector.env());
     call_all(&collector, |request| worker.send(request));
     looks_right(&collector);
-    assert_eq!(counted(&collector), counted(&local), "in a Worker");
+    assert_eq!(counted(&collector, "faults"), counted(&local, "faults"), "in a Worker");
     let exemplars = |point: &Json| point["exemplars"].as_array().map_or(0, Vec::len);
     assert!(collector.metrics().iter().any(|point| exemplars(point) == 1), "no point names a trace");
 }
 
-/// Waits until what a host has measured of so many requests was exported, and gives it.
-fn settled(collector: &Collector, requests: usize) -> Vec<String> {
-    let ends = || collector.metrics().iter().map(|point| point["end"].as_u64().unwrap_or_default()).collect::<BTreeSet<u64>>();
-    wait::until("the requests are not measured", || collector.total("http.server.request.duration", &[]) >= requests as i64);
-    wait::until("not all that began has ended", || collector.total("millrace.calls.active", &[]) == 0);
-    // What ended after the answer is in one of the next two exports.
-    let last = ends().into_iter().next_back();
-    wait::until("nothing more is exported", || ends().into_iter().filter(|end| Some(*end) > last).count() > 2);
-    counted(collector)
+/// The variables that have the metrics of a group sent to a collector, under the group's name.
+fn measured(collector: &Collector, group: &Group) -> Vec<(String, String)> {
+    let more = env(&[("OTEL_SERVICE_NAME", group.name.as_str()), ("OTEL_TRACES_EXPORTER", "none"), ("OTEL_LOGS_EXPORTER", "none")]);
+    collector.env().into_iter().chain(more).collect()
+}
+
+/// A group, and what every host has to count of it.
+struct Measured {
+    group: Group,
+    lines: Vec<String>,
+}
+
+/// What this machine counts of groups.
+fn on_this_machine(groups: Vec<Group>) -> Vec<Measured> {
+    let collector = Collector::start();
+    let lines = workers::at_a_time(&groups, |group| {
+        let requests: usize = group.cases.iter().map(|case| case.requests.len()).sum();
+        // All of it comes at the end, once.
+        let seldom = env(&[("OTEL_METRIC_EXPORT_INTERVAL", "3600000")]);
+        let variables: Vec<_> = measured(&collector, group).into_iter().chain(seldom).collect();
+        let _ = local::run_logging(group, &variables, |host, _| {
+            assert!(Command::new("kill").args(["-TERM", &host.pid().to_string()]).status().unwrap().success());
+            let is_of_requests = |series: &Series| series.service == group.name && series.metric == "http.server.request.duration";
+            let count = || collector.series().iter().filter(|series| is_of_requests(series)).map(|series| series.number).sum::<i64>();
+            wait::until_else(
+                || format!("{} of {requests} requests of `{}` are measured", count(), group.name),
+                || count() >= requests as i64,
+            );
+        });
+        counted(&collector, &group.name)
+    });
+    groups.into_iter().zip(lines).map(|(group, lines)| Measured { group, lines }).collect()
+}
+
+/// How what a host counts of groups differs from what this machine did, once it does not any more
+/// or has had its time.
+fn differences(host: &str, collector: &Collector, groups: &[&Measured]) -> Vec<String> {
+    let _ = wait::comes(|| groups.iter().all(|expected| counted(collector, &expected.group.name) == expected.lines));
+    let difference = |expected: &&Measured| {
+        let found = counted(collector, &expected.group.name);
+        let only = |some: &[String], others: &[String]| some.iter().filter(|line| !others.contains(line)).cloned().collect::<Vec<_>>();
+        let (more, less) = (only(&found, &expected.lines), only(&expected.lines, &found));
+        (found != expected.lines).then(|| format!("`{}` {host}: {more:#?} in place of {less:#?}", expected.group.name))
+    };
+    groups.iter().filter_map(difference).collect()
+}
+
+fn on_lambda(groups: &[Measured]) -> Vec<String> {
+    let collector = Collector::start();
+    let found = workers::at_a_time(groups, |expected| {
+        let group = &expected.group;
+        let folder = group.install();
+        let only_new = env(&[("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "delta")]);
+        let variables: Vec<_> = group.env.iter().cloned().chain(measured(&collector, group)).chain(only_new).collect();
+        let function = Function::start(&lambda::build_with(folder.path(), &group.env), &variables);
+        group.cases.iter().flat_map(|case| &case.requests).for_each(|request| drop(function.send(Front::Url, request)));
+        differences("on Lambda", &collector, &[expected])
+    });
+    found.concat()
+}
+
+fn in_workers(groups: &[Measured]) -> Vec<String> {
+    let collector = Collector::start();
+    let (apps, all): (Vec<&Group>, Vec<&Measured>) = groups.iter().map(|expected| (&expected.group, expected)).unzip();
+    let found = RefCell::new(Vec::new());
+    let more = |group: &Group| measured(&collector, group);
+    let _ = workers::run_with("worker", &apps, more, |_| {
+        found.replace(differences("in a Worker", &collector, &all));
+        true
+    });
+    found.into_inner()
 }
 
 #[test]
 fn the_corpus_is_counted_the_same_on_every_host() {
     // Where answers differ, so may what is counted.
     let is_alike = |group: &Group| group.cases.iter().all(|case| case.is_alike_on("lambda") && case.is_alike_on("worker"));
-    let groups: Vec<Group> = selected_groups().into_iter().filter(is_alike).collect();
-    let mut series = 0;
-    for group in sample(groups, 20) {
-        let requests = group.cases.iter().map(|case| case.requests.len()).sum();
-        let mut expected = Vec::new();
-        let collector = Collector::start();
-        let _ = local::run_logging(&group, &collector.env(), |_, _| expected = settled(&collector, requests));
-        series += expected.len();
-        let same = |host: &str, collector: &Collector| {
-            let only = |some: &[String], others: &[String]| some.iter().filter(|line| !others.contains(line)).cloned().collect::<Vec<_>>();
-            let differs = || {
-                let found = counted(collector);
-                format!("`{}` {host}: {:#?} in place of {:#?}", group.name, only(&found, &expected), only(&expected, &found))
-            };
-            wait::until_else(differs, || counted(collector) == expected);
-        };
-        let send =
-            |send: &dyn Fn(&Exchange) -> String| group.cases.iter().flat_map(|case| &case.requests).for_each(|request| drop(send(request)));
-
-        let collector = Collector::start();
-        let folder = group.install();
-        let env: Vec<(String, String)> = group.env.iter().cloned().chain(collector.env()).collect();
-        let function = Function::start(&lambda::build_with(folder.path(), &group.env), &env);
-        send(&|request| function.send(Front::Url, request));
-        same("on Lambda", &collector);
-
-        let collector = Collector::start();
-        let (worker, _folder) = worker::served(&group, &collector.env());
-        send(&|request| worker.send(request));
-        same("in a Worker", &collector);
-    }
+    let groups: Vec<Group> = sample(selected_groups().into_iter().filter(is_alike).collect(), 20);
+    let began = Instant::now();
+    let expected = on_this_machine(groups);
+    let here = began.elapsed();
+    let mut differences = on_lambda(&expected);
+    let there = began.elapsed();
+    differences.extend(in_workers(&expected));
+    let series: usize = expected.iter().map(|expected| expected.lines.len()).sum();
+    let (count, workers) = (expected.len(), began.elapsed());
+    println!("{count} groups, {series} series: after {here:?} here, {there:?} on Lambda, {workers:?} in Workers");
+    assert!(differences.is_empty(), "{} of {count} groups differ\n{}", differences.len(), differences.join("\n"));
     assert!(series > 20 || !is_everything_selected(), "only {series} series");
 }
 
@@ -189,28 +220,47 @@ fn every_protocol_brings_all_three_signals() {
     }
 }
 
+/// What the isolates of a server have in memory, in KB: heap and stacks, no files.
+fn memory_kb(host: &Host) -> u64 {
+    let of = |pid: &u32| {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap()
+    };
+    children(host.pid()).iter().map(of).sum()
+}
+
 #[test]
-fn nothing_is_lost_while_a_collector_is_down_nor_at_the_end() {
+fn nothing_is_lost_while_a_collector_is_slow_or_down_nor_at_the_end() {
     let collector = Collector::start();
     let folder = group("cache").install();
     let log = folder.path().join("stderr.log");
     let variables: Vec<(String, String)> = group("cache").env.iter().cloned().chain(collector.env()).collect();
     let host = Host::dev_logging(folder.path(), &variables, "warn", &log);
     let all = if is_all() { 100_000 } else { 2_000 };
-    let call = |calls: usize| {
+    let mut memory = Vec::new();
+    let mut call = |calls: usize| {
         thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| (0..calls / 4).for_each(|_| assert!(host.send(&Exchange::parse("CALL read")).starts_with("HTTP 200"))));
             }
         });
+        memory.push(memory_kb(&host));
     };
-    call(all / 2);
+    call(all / 4);
+    collector.be_slow(true);
+    call(all / 4);
+    collector.be_slow(false);
     collector.be_down(true);
     call(all / 4);
     let said = || fs::read_to_string(&log).unwrap();
     wait::until("nobody says that the collector is down", || said().contains("metrics cannot be exported now"));
     collector.be_down(false);
     call(all / 4);
+    println!("memory in KB after each quarter of {all} calls: {memory:?}");
+    // What waits for a collector that is slow or down has a limit: 8,192 spans and 2,048 lines.
+    let most = memory[0] + MOST_WAITING_KB;
+    assert!(memory.iter().all(|kb| *kb <= most), "{memory:?}");
     // Told to end, and not after the time that a batch waits.
     assert!(Command::new("kill").args(["-TERM", &host.pid().to_string()]).status().unwrap().success());
     wait::until("not all calls are counted", || collector.total(OPERATIONS, &[]) == all as i64);

@@ -11,12 +11,13 @@ use millrace_core::Json;
 use millrace_tests::{
     Exchange,
     case::root,
+    collector::Collector,
     local::Host,
     process::{Process, children, free_port},
     wait,
 };
 
-use super::{group, levels::Measured};
+use super::{TRACE, group, levels::Measured};
 
 /// What is at a path of a server on the loopback; empty where nobody answers.
 pub(super) fn get(port: u16, path: &str) -> String {
@@ -45,11 +46,83 @@ fn reads(port: u16) -> f64 {
 }
 
 fn served(port: u16) -> (Host, tempfile::TempDir) {
+    served_with(port, Vec::new())
+}
+
+/// The same with more variables.
+fn served_with(port: u16, more: Vec<(String, String)>) -> (Host, tempfile::TempDir) {
     let cache = group("cache");
     let folder = cache.install();
-    let more = [("OTEL_METRICS_EXPORTER", "prometheus".to_owned()), ("OTEL_EXPORTER_PROMETHEUS_PORT", port.to_string())];
-    let variables: Vec<(String, String)> = cache.env.iter().cloned().chain(more.map(|(name, value)| (name.to_owned(), value))).collect();
+    let own = [("OTEL_METRICS_EXPORTER", "prometheus".to_owned()), ("OTEL_EXPORTER_PROMETHEUS_PORT", port.to_string())];
+    let own = own.map(|(name, value)| (name.to_owned(), value));
+    let variables: Vec<(String, String)> = cache.env.iter().cloned().chain(more).chain(own).collect();
     (Host::dev(folder.path(), &variables), folder)
+}
+
+/// Prometheus, which looks at a port of this machine.
+fn prometheus(port: u16) -> Process {
+    let rules = root().join("docs/operate/alerts.yml");
+    Process::start(move |folder, own| {
+        let settings = format!(
+            "global: {{ scrape_interval: 500ms, evaluation_interval: 500ms }}\nrule_files: [\"{}\"]\nscrape_configs:\n  - job_name: millrace\n    \
+             static_configs: [{{ targets: [\"localhost:{port}\"] }}]\n",
+            rules.display()
+        );
+        fs::write(folder.join("prometheus.yml"), settings).unwrap();
+        let mut command = Command::new("prometheus");
+        command.args(["--config.file=prometheus.yml", "--storage.tsdb.path=data", &format!("--web.listen-address=127.0.0.1:{own}")]);
+        command.arg("--enable-feature=exemplar-storage");
+        command
+    })
+}
+
+/// What Prometheus answers at a path of its API, to a query.
+fn asked(prometheus: &Process, path: &str, query: &str) -> Json {
+    let encoded: String = query.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let answer = get(prometheus.port, &format!("/api/v1/{path}query={encoded}"));
+    let body = answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default();
+    let start = body.find('{').unwrap_or_default();
+    let end = body.rfind('}').map_or(0, |end| end + 1);
+    serde_json::from_str(body.get(start..end).unwrap_or_default()).unwrap_or_default()
+}
+
+#[test]
+fn prometheus_reads_the_traces_that_values_came_from() {
+    let collector = Collector::start();
+    let port = free_port();
+    let (host, _folder) = served_with(port, collector.env());
+    let prometheus = prometheus(port);
+    let call = |trace: &str, flags: &str| {
+        let _ = host.send(&Exchange::parse(&format!("CALL read\ntraceparent: 00-{trace}-b7ad6b7169203331-{flags}")));
+    };
+    // One that its caller has sampled, and one that it has not.
+    let not_sampled = "2".repeat(32);
+    call(&not_sampled, "00");
+    call(TRACE, "01");
+    let found = || {
+        let answer = asked(&prometheus, "query_exemplars?start=0&end=9999999999&", "mcp_server_operation_duration_seconds_bucket");
+        answer["data"].as_array().cloned().unwrap_or_default()
+    };
+    wait::until("Prometheus finds no exemplar", || !found().is_empty());
+    call(&not_sampled, "00");
+    wait::until("Prometheus does not count the calls", || {
+        let answer = asked(&prometheus, "query?", "sum(mcp_server_operation_duration_seconds_count)");
+        answer["data"]["result"][0]["value"][1] == "3"
+    });
+    let found = found();
+    let traces: Vec<&Json> =
+        found.iter().flat_map(|series| series["exemplars"].as_array().unwrap()).map(|one| &one["labels"]["trace_id"]).collect();
+    assert_eq!(traces, [TRACE], "{found:#?}");
+    assert_eq!(found[0]["seriesLabels"]["gen_ai_tool_name"], "read");
+    // The trace that it names is there.
+    assert!(collector.after(1).iter().any(|span| span["trace"] == TRACE));
+    // Who exports no traces names none.
+    drop(host);
+    let port = free_port();
+    let (host, _folder) = served(port);
+    let _ = host.send(&Exchange::parse(&format!("CALL read\ntraceparent: 00-{TRACE}-b7ad6b7169203331-01")));
+    let text = get(port, "/metrics");
+    assert!(text.contains("_bucket{") && !text.contains("trace_id"), "{text}");
 }
 
 #[test]
@@ -97,33 +170,19 @@ fn prometheus_reads_them_and_takes_the_alerts_and_the_dashboard() {
     let app = Measured::install();
     let host = app.serve(port, &[]);
     app.call_all(&host);
-    let rules = root().join("docs/operate/alerts.yml");
-    let prometheus = Process::start(move |folder, own| {
-        let settings = format!(
-            "global: {{ scrape_interval: 500ms, evaluation_interval: 500ms }}\nrule_files: [\"{}\"]\nscrape_configs:\n  - job_name: millrace\n    \
-             static_configs: [{{ targets: [\"localhost:{port}\"] }}]\n",
-            rules.display()
-        );
-        fs::write(folder.join("prometheus.yml"), settings).unwrap();
-        let mut command = Command::new("prometheus");
-        command.args(["--config.file=prometheus.yml", "--storage.tsdb.path=data", &format!("--web.listen-address=127.0.0.1:{own}")]);
-        command
-    });
+    let prometheus = prometheus(port);
     for call in ["read", "read", "read-fresh", "bump", "no-such-tool"] {
         let _ = host.send(&Exchange::parse(&format!("CALL {call}")));
     }
-    let query = |expression: &str| -> Json {
-        let encoded: String = expression.bytes().map(|byte| format!("%{byte:02X}")).collect();
-        let answer = get(prometheus.port, &format!("/api/v1/query?query={encoded}"));
-        let body = answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default();
-        let start = body.find('{').unwrap_or_default();
-        let end = body.rfind('}').map_or(0, |end| end + 1);
-        serde_json::from_str(body.get(start..end).unwrap_or_default()).unwrap_or_default()
-    };
+    let query = |expression: &str| asked(&prometheus, "query?", expression);
     let value = |expression: &str| query(expression)["data"]["result"][0]["value"][1].as_str().and_then(|text| text.parse::<f64>().ok());
     wait::until("Prometheus does not count the calls", || value("sum(mcp_server_operation_duration_seconds_count)") == Some(9.0));
     assert_eq!(value("sum(millrace_failures_total{error_type=\"TOOL_NOT_FOUND\"})"), Some(1.0));
     assert_eq!(value("sum(mcp_server_operation_duration_seconds_count{gen_ai_tool_name=\"_OTHER\"})"), Some(1.0));
+
+    // A quantile is a number only where there is a bucket for everything.
+    let quantile = "histogram_quantile(0.5, sum by (le) (mcp_server_operation_duration_seconds_bucket))";
+    assert!(value(quantile).is_some_and(f64::is_finite), "{}", query(quantile));
 
     let dashboard: Json = serde_json::from_str(&fs::read_to_string(root().join("docs/operate/grafana.json")).unwrap()).unwrap();
     let targets = dashboard["panels"].as_array().unwrap().iter().flat_map(|panel| panel["targets"].as_array().unwrap());

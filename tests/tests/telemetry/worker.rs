@@ -18,7 +18,7 @@ use millrace_tests::{
     collector::Collector,
     scripted::{Reply, Scripted},
     worker,
-    workerd::Workerd,
+    workerd::{Surroundings, Workerd},
 };
 
 use super::{OF_HANDLER, TRACE, children, described, failures_are_told, group, is_a_tree};
@@ -256,4 +256,38 @@ fn nothing_is_sent_where_nobody_asks_and_a_wrong_variable_is_logged() {
     adds(&workerd);
     wait_for(|| !collector.received().is_empty());
     assert_eq!(collector.received().len(), 1);
+}
+
+#[test]
+fn a_dataset_takes_the_metrics_where_no_collector_is_named() {
+    let ok = || Reply::Whole(200, "application/json", "{}".to_owned());
+    let (dataset, collector) = (Scripted::with(vec![ok()]), Scripted::with(vec![ok()]));
+    let (_folder, dist) = built(&format!("fetch: {{ allow: [\"{}\"] }}", collector.address));
+    let often = ("OTEL_METRIC_EXPORT_INTERVAL", "100");
+    let start = |variables: &[(&str, &str)]| {
+        let surroundings = Surroundings { variables, dataset: Some(dataset.address.port()), ..Surroundings::default() };
+        Workerd::start_with(&dist, &surroundings).unwrap_or_else(|said| panic!("{said}"))
+    };
+    let workerd = start(&[often]);
+    adds(&workerd);
+    // A point of workerd's own dataset is a request. Texts are lists of their bytes in it.
+    let has = |body: &str, part: &str| body.contains(&format!(":{:?}", part.as_bytes()).replace(", ", ","));
+    let points = |parts: &[&str]| dataset.received().iter().filter(|point| parts.iter().all(|part| has(&point.body, part))).count();
+    let of_call = ["mcp.server.operation.duration", "mcp.method.name=tools/call", "gen_ai.tool.name=add", "millrace.outcome=ok"];
+    wait_for(|| points(&of_call) == 1);
+    wait_for(|| points(&["http.server.request.duration", "http.response.status_code=200"]) > 0);
+    // What else the Worker fetches goes where it went.
+    let answer = workerd.send(&Exchange::parse(&format!("CALL ask {{\"url\": \"http://{}/\"}}", collector.address)));
+    assert!(answer.contains("\"text\":\"200\""), "{answer}");
+    wait_for(|| points(&["mcp.server.operation.duration", "gen_ai.tool.name=ask"]) == 1);
+    assert_eq!(points(&of_call), 1, "a point is written once");
+    assert!(!workerd.log().contains("cannot be exported"), "{}", workerd.log());
+    drop(workerd);
+    // A collector that is named gets them instead.
+    let (before, asked) = (dataset.received().len(), collector.received().len());
+    let workerd = start(&[often, (ENDPOINT, &format!("http://{}", collector.address)), ("OTEL_TRACES_EXPORTER", "none")]);
+    adds(&workerd);
+    wait_for(|| collector.received().len() > asked);
+    assert!(collector.received()[asked].body.contains("mcp.server.operation.duration"));
+    assert_eq!(dataset.received().len(), before);
 }

@@ -8,7 +8,7 @@ use std::{
     os::{fd::OwnedFd, unix::net::UnixDatagram},
     path::Path,
     process::{Child, Command, Stdio},
-    sync::atomic::{AtomicBool, AtomicU32, Ordering},
+    sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering},
     thread,
     time::{Duration, Instant},
 };
@@ -16,6 +16,8 @@ use std::{
 use serde_json::json;
 
 use crate::support::{App, GET_ITEM, ServerProcess, app, binary, call, run};
+
+mod versions;
 
 /// What ends a test that would hang.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -104,8 +106,9 @@ fn response(socket: &TcpStream) -> std::io::Result<(u16, String, bool)> {
     Ok((status, String::from_utf8(body).unwrap(), is_last))
 }
 
-/// Calls until it is told to end; `keeps` its connection for as long as the server does.
-fn client(address: SocketAddr, keeps: bool, pause: Duration, ends: &AtomicBool, answered: &AtomicU32) {
+/// Calls whoever listens on a port until it is told to end; `keeps` its connection for as long as
+/// the server does.
+fn client(port: &AtomicU16, keeps: bool, pause: Duration, ends: &AtomicBool, answered: &AtomicU32) {
     let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get-item","arguments":{"id":1}}}"#;
     let request = format!(
         "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: application/json\r\nContent-Length: {}\r\n\r\n{body}",
@@ -113,8 +116,7 @@ fn client(address: SocketAddr, keeps: bool, pause: Duration, ends: &AtomicBool, 
     );
     let mut kept: Option<TcpStream> = None;
     while !ends.load(Ordering::Relaxed) {
-        let mut socket =
-            kept.take().unwrap_or_else(|| TcpStream::connect(address).unwrap_or_else(|error| panic!("a connection is refused: {error}")));
+        let mut socket = kept.take().unwrap_or_else(|| connect(port).unwrap_or_else(|error| panic!("a connection is refused: {error}")));
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
         let answer = socket.write_all(request.as_bytes()).and_then(|()| response(&socket));
         let (status, body, is_last) =
@@ -126,15 +128,20 @@ fn client(address: SocketAddr, keeps: bool, pause: Duration, ends: &AtomicBool, 
     }
 }
 
-/// Calls from all sides while `renew` runs; gives how many calls were answered.
-fn while_called(address: SocketAddr, renew: impl FnOnce(&AtomicU32)) -> u32 {
+fn connect(port: &AtomicU16) -> std::io::Result<TcpStream> {
+    TcpStream::connect(("127.0.0.1", port.load(Ordering::Relaxed)))
+}
+
+/// Calls whoever listens on a port from all sides while `renew` runs; gives how many calls were
+/// answered.
+fn while_called(port: &AtomicU16, renew: impl FnOnce(&AtomicU32)) -> u32 {
     let (ends, answered) = (AtomicBool::new(false), AtomicU32::new(0));
     thread::scope(|scope| {
         for number in 0..2 * CLIENTS {
             let (ends, answered) = (&ends, &answered);
             // One of them sends the next request as soon as it has an answer.
             let pause = if number == 0 { Duration::ZERO } else { PAUSE };
-            scope.spawn(move || client(address, number < CLIENTS, pause, ends, answered));
+            scope.spawn(move || client(port, number < CLIENTS, pause, ends, answered));
         }
         // Also where a renewal is never said: the clients must end for the test to fail.
         let end = End(&ends);
@@ -186,7 +193,7 @@ fn renewals_under_load_lose_no_call_and_refuse_no_connection() {
     let served = ServerProcess::start(app.path(), &["serve", BUNDLE, "--isolates", "2", "--log", "warn,millrace::commands=info"]);
     let (count, pid, began) = (renewals(), served.child.id(), Instant::now());
     let mut memory = Vec::new();
-    let answered = while_called(served.address, |answered| {
+    let answered = while_called(&AtomicU16::new(served.address.port()), |answered| {
         for number in 0..count {
             let word = ["odd", "even"][number as usize % 2];
             until_answered(answered, answered.load(Ordering::Relaxed) + 100);
@@ -224,14 +231,20 @@ impl Unit {
 
     /// The shell puts the socket where such a server expects it, and becomes the server.
     fn start(&self, app: &Path) -> Running {
+        self.start_with(app, "warn", &[])
+    }
+
+    /// The same with another level of the log, and variables.
+    fn start_with(&self, app: &Path, log: &str, variables: &[(&str, &str)]) -> Running {
         let shell = r#"exec 3<&0 </dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@""#;
         let mut command = Command::new("sh");
-        command.args(["-c", shell]).arg(binary().get_program()).args(["serve", BUNDLE, "--isolates", "2", "--log", "warn"]);
+        command.args(["-c", shell]).arg(binary().get_program()).args(["serve", BUNDLE, "--isolates", "2", "--log", log]);
         command.current_dir(app).env("NOTIFY_SOCKET", self.folder.path().join("notify")).env_remove("PORT");
+        command.envs(variables.iter().copied());
         command.stdin(OwnedFd::from(self.socket.try_clone().unwrap())).stdout(Stdio::null());
         let running = Running(command.spawn().unwrap());
         let said = self.hears();
-        assert!(said.starts_with("READY=1\nSTATUS=`small` with 1 tool at http://127.0.0.1:"), "{said}");
+        assert!(said.starts_with("READY=1\nSTATUS=`small` with ") && said.contains(" at http://127.0.0.1:"), "{said}");
         running
     }
 
@@ -260,7 +273,7 @@ fn a_server_on_the_socket_of_a_service_manager_is_exchanged_without_a_lost_call(
     let address = unit.socket.local_addr().unwrap();
     let mut running = Some(unit.start(app.path()));
     let (count, began) = (renewals(), Instant::now());
-    let answered = while_called(address, |answered| {
+    let answered = while_called(&AtomicU16::new(address.port()), |answered| {
         for _ in 0..count {
             until_answered(answered, answered.load(Ordering::Relaxed) + 50);
             let mut before = running.take().unwrap();

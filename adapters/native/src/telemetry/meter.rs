@@ -7,7 +7,7 @@ use std::{
 
 use millrace_core::Result;
 use millrace_telemetry::{
-    metrics::{Description, Label, LabelValue, METRICS, Metric, MetricKind},
+    metrics::{Description, Label, METRICS, Metric, MetricKind},
     settings::{MetricSettings, MetricTemporality},
 };
 use opentelemetry::{
@@ -24,14 +24,12 @@ use opentelemetry_sdk::{
 };
 
 use super::{
+    exemplars::Exemplars,
+    labels::{MOST_SERIES, attributes},
     levels,
     snapshot::Snapshot,
     transport::{Exporters as _, Transport},
 };
-
-/// How many series of a metric are kept; further ones are counted by one that says so. There are at
-/// most four outcomes and some codes for each tool.
-const MOST_SERIES: usize = 20_000;
 
 /// What says who made spans and metrics.
 pub(super) fn scope() -> InstrumentationScope {
@@ -49,8 +47,9 @@ enum SdkInstrument {
 /// The instruments of a process.
 pub(super) struct Instruments {
     provider: SdkMeterProvider,
-    /// For Prometheus.
+    /// For Prometheus, and what it is told besides.
     reader: Option<SharedReader>,
+    exemplars: Exemplars,
     /// In the order of [`METRICS`].
     all: Vec<SdkInstrument>,
 }
@@ -76,7 +75,7 @@ impl Instruments {
         }
         let provider = builder.build();
         let meter = provider.meter_with_scope(scope());
-        Ok(Self { all: METRICS.iter().map(|about| instrument(&meter, about)).collect(), provider, reader })
+        Ok(Self { all: METRICS.iter().map(|about| instrument(&meter, about)).collect(), provider, reader, exemplars: Exemplars::default() })
     }
 
     pub(super) fn add(&self, metric: Metric, by: i64, labels: &[Label<'_>]) {
@@ -88,7 +87,16 @@ impl Instruments {
         }
     }
 
-    pub(super) fn record(&self, metric: Metric, value: f64, labels: &[Label<'_>]) {
+    /// Whether somebody reads which trace a value came from: Prometheus alone.
+    pub(super) fn has_exemplars(&self) -> bool {
+        self.reader.is_some()
+    }
+
+    /// Takes a value. `trace_id` is empty where it is of no trace that is exported.
+    pub(super) fn record(&self, metric: Metric, value: f64, labels: &[Label<'_>], trace_id: &str) {
+        if !trace_id.is_empty() && self.has_exemplars() {
+            self.exemplars.keep(metric, value, labels, trace_id);
+        }
         if let Some(SdkInstrument::Histogram(histogram)) = self.all.get(metric as usize) {
             histogram.record(value, &attributes(labels));
         }
@@ -98,7 +106,7 @@ impl Instruments {
     pub(super) fn snapshot(&self) -> Option<Snapshot> {
         let mut collected = ResourceMetrics::default();
         self.reader.as_ref()?.collect(&mut collected).ok()?;
-        Some(Snapshot::of(&collected))
+        Some(Snapshot::of(&collected, &self.exemplars))
     }
 
     pub(super) fn flush(&self) {
@@ -180,13 +188,4 @@ fn read(metric: Metric, mut each: impl FnMut(&[KeyValue], f64)) {
         let labels: Vec<KeyValue> = labels.into_iter().map(|(name, value)| KeyValue::new(name, value)).collect();
         each(&labels, number);
     }
-}
-
-fn attributes(labels: &[Label<'_>]) -> Vec<KeyValue> {
-    let attribute = |(name, value): &Label<'_>| match value {
-        LabelValue::Text(text) => KeyValue::new(*name, (*text).to_owned()),
-        LabelValue::Number(number) => KeyValue::new(*name, *number),
-        LabelValue::Truth(truth) => KeyValue::new(*name, *truth),
-    };
-    labels.iter().map(attribute).collect()
 }

@@ -16,6 +16,12 @@ use prometheus_client::{
 };
 use serde::{Deserialize, Serialize};
 
+pub use super::labels::Labels;
+use super::{
+    exemplars::{self, Exemplar, Exemplars, OfSeries},
+    labels::{labels, underscored},
+};
+
 /// What a series came to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Number {
@@ -28,11 +34,9 @@ enum Number {
         count: u64,
         sum: f64,
         buckets: Vec<u64>,
+        exemplars: OfSeries,
     },
 }
-
-/// The labels of a series.
-pub type Labels = Vec<(String, String)>;
 
 /// What the instruments of one process came to, or of several.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,7 +46,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    pub(super) fn of(collected: &ResourceMetrics) -> Self {
+    pub(super) fn of(collected: &ResourceMetrics, exemplars: &Exemplars) -> Self {
         let mut snapshot = Self::default();
         for metric in collected.scope_metrics().flat_map(|scope| scope.metrics()) {
             let Some(place) = METRICS.iter().position(|about| about.name == metric.name()) else { continue };
@@ -62,7 +66,11 @@ impl Snapshot {
                     series.extend(gauge.data_points().map(|point| (labels(point.attributes()), Number::Common(point.value()))));
                 }
                 AggregatedMetrics::F64(MetricData::Histogram(histogram)) => {
-                    series.extend(histogram.data_points().map(|point| (labels(point.attributes()), number(point))));
+                    series.extend(histogram.data_points().map(|point| {
+                        let labels = labels(point.attributes());
+                        let number = number(point, exemplars.of(place, &labels));
+                        (labels, number)
+                    }));
                 }
                 _ => {}
             }
@@ -125,12 +133,21 @@ impl Snapshot {
     /// The text of OpenMetrics.
     #[must_use]
     pub fn open_metrics(self) -> String {
+        let kept: Vec<Option<Exemplar>> = self.exemplars().map(Option::<&Exemplar>::cloned).collect();
         let mut registry = Registry::default();
         registry.register_collector(Box::new(self));
         let mut out = String::new();
         // Writing to a string does not fail.
         let _ = text::encode(&mut out, &registry);
-        out
+        if kept.iter().any(Option::is_some) { exemplars::written(&out, kept.iter().map(Option::as_ref)) } else { out }
+    }
+
+    /// Of each bucket of each histogram, in the order in which they are written.
+    fn exemplars(&self) -> impl Iterator<Item = Option<&Exemplar>> {
+        self.series.values().flat_map(BTreeMap::values).flat_map(|number| match number {
+            Number::Sum(_) => Vec::new(),
+            Number::Histogram { buckets, exemplars, .. } => (0..buckets.len()).map(|bucket| exemplars.get(&bucket)).collect(),
+        })
     }
 }
 
@@ -141,10 +158,14 @@ impl Number {
             (Self::Total(sum), Self::Total(by)) => *sum += by,
             // Some were asked a moment later.
             (Self::Common(value), Self::Common(other)) => *value = value.max(*other),
-            (Self::Histogram { count, sum, buckets }, Self::Histogram { count: more, sum: by, buckets: others }) => {
+            (
+                Self::Histogram { count, sum, buckets, exemplars },
+                Self::Histogram { count: more, sum: by, buckets: others, exemplars: traces },
+            ) => {
                 *count += more;
                 *sum += by;
                 buckets.iter_mut().zip(others).for_each(|(bucket, other)| *bucket += other);
+                exemplars::merge(exemplars, traces);
             }
             // A series has one kind.
             (Self::Sum(_) | Self::Total(_) | Self::Common(_) | Self::Histogram { .. }, _) => {}
@@ -152,19 +173,8 @@ impl Number {
     }
 }
 
-fn labels<'a>(attributes: impl Iterator<Item = &'a opentelemetry::KeyValue>) -> Labels {
-    let mut labels: Labels = attributes.map(|pair| (underscored(pair.key.as_str()), pair.value.as_str().into_owned())).collect();
-    labels.sort();
-    labels
-}
-
-fn number(point: &HistogramDataPoint<f64>) -> Number {
-    Number::Histogram { count: point.count(), sum: point.sum(), buckets: point.bucket_counts().collect() }
-}
-
-/// A name as Prometheus has it.
-fn underscored(name: &str) -> String {
-    name.replace('.', "_")
+fn number(point: &HistogramDataPoint<f64>, exemplars: OfSeries) -> Number {
+    Number::Histogram { count: point.count(), sum: point.sum(), buckets: point.bucket_counts().collect(), exemplars }
 }
 
 impl Collector for Snapshot {
@@ -201,8 +211,9 @@ fn encode(mut encoder: MetricEncoder<'_>, about: &Description, number: &Number) 
         (Number::Total(sum), _) => encoder.encode_counter::<NoLabelSet, _, u64>(sum, None),
         (Number::Common(value), _) if value.fract() == 0.0 => encoder.encode_gauge(&(*value as i64)),
         (Number::Common(value), _) => encoder.encode_gauge(value),
-        (Number::Histogram { count, sum, buckets }, MetricKind::Histogram(bounds)) => {
-            let bounds = bounds.iter().copied().chain([f64::MAX]);
+        (Number::Histogram { count, sum, buckets, .. }, MetricKind::Histogram(bounds)) => {
+            // Without a last bucket for everything, Prometheus finds no quantile.
+            let bounds = bounds.iter().copied().chain([f64::INFINITY]);
             let buckets: Vec<(f64, u64)> = bounds.zip(buckets.iter().copied()).collect();
             encoder.encode_histogram::<NoLabelSet>(*sum, *count, &buckets, None)
         }
