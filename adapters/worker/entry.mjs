@@ -82,7 +82,7 @@ function bindings(env) {
   [known, extended] = [env, env];
   const { MILLRACE_METRICS: dataset, OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: own } = env;
   if (!dataset || all || own) return env;
-  globalThis.fetch = async (request) => (request.url === DATASET ? written(dataset, await request.json()) : send(request));
+  globalThis.fetch = async (request, ...more) => (request.url === DATASET ? written(dataset, await request.json()) : send(request, ...more));
   return (extended = { ...env, OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: DATASET });
 }
 
