@@ -170,7 +170,7 @@ fn bind(
     problems.extend(second_statement(&tokens, first));
     problems.extend(takes_no_values(&tokens, first, fragments, dialect));
     if problems.is_empty() {
-        problems.extend(not_run(&masked, dialect));
+        problems.extend(not_run(&masked, dialect, names.is_step));
     }
     let (mut access, mut tables, mut doubt) = (Access::Write, Tables::ALL, None);
     let (words, doubts) = (words::look(&tokens, first, fragments, dialect), Doubts { tokens: &tokens, dialect });
@@ -265,8 +265,8 @@ fn second_statement(tokens: &Tokens<'_>, first: usize) -> Option<Problem> {
 }
 
 /// What no connector of the language sends: it would be refused at the first call.
-fn not_run(masked: &MaskedStatement<'_>, dialect: Dialect) -> Option<Problem> {
-    let refusal = (dialect.facts().refusal)(&masked.text)?;
+fn not_run(masked: &MaskedStatement<'_>, dialect: Dialect, is_step: bool) -> Option<Problem> {
+    let refusal = (dialect.facts().refusal)(&masked.text, is_step)?;
     let what = refusal.not_run()?;
     Some(error(masked.place(refusal.range.clone()), format!("connectors of {} do not run {what}", dialect.facts().name), refusal.help()))
 }

@@ -23,6 +23,7 @@ mod judge;
 mod plan;
 pub mod token;
 
+use judge::refusal;
 pub use judge::{Judged, asks_for_inserted, judge};
 
 /// How MySQL cuts a text with the `sql_mode` of the sessions: <https://dev.mysql.com/doc/refman/8.4/en/language-structure.html>.
@@ -82,8 +83,7 @@ pub const FACTS: Facts = Facts {
     judge: Judge::Parser,
     surely_reads,
     has_merge: false,
-    // A step of a transaction may ask for more.
-    refusal: |text| judge(text, true).err(),
+    refusal,
     takes_no_values: |word, _| word == "ALTER",
     spelling,
     blank: " ",

@@ -63,7 +63,7 @@ pub const FACTS: Facts = Facts {
     surely_reads: |_, _| false,
     has_merge: true,
     // All of it is judged another way.
-    refusal: |_| None,
+    refusal: |_, _| None,
     takes_no_values: |word, _| word == "ALTER",
     spelling: |_, _| None,
     blank: " ",

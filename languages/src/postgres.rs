@@ -77,7 +77,7 @@ pub const FACTS: Facts = Facts {
     judge: Judge::Parser,
     surely_reads: |tokens, first| tokens.is_word(Some(first), "SHOW"),
     has_merge: true,
-    refusal: |text| judge(text).err(),
+    refusal: |text, _| judge(text).err(),
     takes_no_values: |word, _| ["ALTER", "SET", "RESET", "COPY", "LISTEN", "NOTIFY", "LOCK", "CLUSTER", "REFRESH"].contains(&word),
     spelling,
     blank: " ",

@@ -64,11 +64,15 @@ impl Refusal {
             Some(what) if what.ends_with(OF_ANOTHER_CALL) => {
                 "use `RETURNING`, or several statements under `transaction`: calls share their connections"
             }
-            _ => {
-                "write a statement that selects or changes rows: calls share their connections, and nothing of one may be left to the next"
-            }
+            _ => "write a `SELECT`, or a change of rows: calls share their connections, and nothing of one may be left to the next",
         }
     }
+}
+
+/// Where a part of a text is in it, in bytes.
+pub(crate) fn place(text: &str, part: &str) -> Range<usize> {
+    let start = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+    if part.is_empty() { 0..text.len() } else { start..start + part.len() }
 }
 
 impl From<Unread> for Refusal {

@@ -71,7 +71,7 @@ pub const FACTS: Facts = Facts {
     judge: Judge::Parser,
     surely_reads,
     has_merge: true,
-    refusal: |text| judge(text).err(),
+    refusal: |text, _| judge(text).err(),
     takes_no_values: |word, _| ["ALTER", "PRAGMA"].contains(&word),
     spelling,
     blank: " ",

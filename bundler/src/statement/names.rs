@@ -9,10 +9,12 @@ pub struct Names<'a> {
     pub inputs: &'a [Input],
     /// The names of the steps of a transaction that come before the statement.
     pub steps: &'a [&'a str],
+    /// Whether the statement is a step of a transaction.
+    pub is_step: bool,
 }
 
 impl<'a, I: AsRef<[Input]> + ?Sized> From<&'a I> for Names<'a> {
     fn from(inputs: &'a I) -> Self {
-        Self { inputs: inputs.as_ref(), steps: &[] }
+        Self { inputs: inputs.as_ref(), steps: &[], is_step: false }
     }
 }

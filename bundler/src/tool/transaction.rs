@@ -96,7 +96,7 @@ impl<'a> Steps<'a> {
         let document = self.reading.document;
         let name = self.name(compiler, node);
         if let Some((statement_node, text)) = node.at("statement").and_then(|node| Some((node, node.text()?))) {
-            let compiled = prepared.compile(text, Names { inputs, steps: &self.names });
+            let compiled = prepared.compile(text, Names { inputs, steps: &self.names, is_step: true });
             if let Some(compiled) = finish(compiler, self.named, document, statement_node, compiled) {
                 let place = document.source.place(statement_node.range.start);
                 compiler.places.entry(self.reading.name.to_owned()).or_default().push(place);

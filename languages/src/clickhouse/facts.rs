@@ -74,7 +74,7 @@ pub const FACTS: Facts = Facts {
     surely_reads: |_, _| false,
     has_merge: true,
     // All of it is judged another way.
-    refusal: |_| None,
+    refusal: |_, _| None,
     takes_no_values: |word, tokens| match word {
         "ALTER" => !tokens.significant().any(|token| tokens.is_any_word(Some(token), &["UPDATE", "DELETE"])),
         word => ["SET", "USE", "KILL", "SYSTEM", "OPTIMIZE", "EXISTS", "DESCRIBE", "DESC"].contains(&word),

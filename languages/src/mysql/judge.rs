@@ -9,7 +9,7 @@ use core::ops::Range;
 use alloc::format;
 
 use super::token::{Token, contains_word, tokens};
-use crate::refusal::{Refusal, Why};
+use crate::refusal::{Refusal, Why, place};
 
 /// Statements that need a connection of their own, leave something on it, or move files between
 /// server and client. MariaDB also runs the words that control a procedure.
@@ -123,6 +123,17 @@ pub fn judge(text: &str, may_ask_for_inserted: bool) -> Result<Judged<'_>, Refus
         examined.take(token)?;
     }
     examined.finish(text)
+}
+
+/// Why no connector sends a statement.
+pub(super) fn refusal(text: &str, is_step: bool) -> Option<Refusal> {
+    let judged = match judge(text, is_step) {
+        Ok(judged) => judged,
+        Err(refusal) => return Some(refusal),
+    };
+    let word = judged.commits().filter(|_| is_step)?;
+    let why = Why::NotRun(format!("`{word}` in a `transaction`, because MySQL commits it by itself"));
+    Some(Refusal::new(why, place(text, judged.first)))
 }
 
 /// Whether a statement asks which number the last row got.

@@ -3,14 +3,12 @@
 //! Whether a statement writes is not looked at: for a read-only adapter the server refuses what
 //! does.
 
-use core::ops::Range;
-
 use alloc::format;
 
 use super::{FOR_ANY_VALUES, PLANNED, Postgres};
 use crate::{
     lex::{Kind, Lexer, Token, Unread},
-    refusal::{Refusal, Why},
+    refusal::{Refusal, Why, place},
 };
 
 /// Statements that need a connection of their own, or leave something on it.
@@ -89,12 +87,6 @@ pub fn changes_session(text: &str) -> Option<&'static str> {
     let is_written = has(SETS) || has("U&\"");
     let mut rest = text;
     if is_written { Some(SETS) } else { word(&mut rest).eq_ignore_ascii_case(BLOCK).then_some(BLOCK) }
-}
-
-/// Where a part of a text is in it, in bytes.
-fn place(text: &str, part: &str) -> Range<usize> {
-    let start = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
-    if part.is_empty() { 0..text.len() } else { start..start + part.len() }
 }
 
 /// Takes the next word; empty where something else comes first, or where that cannot be cut.
