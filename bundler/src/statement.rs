@@ -167,11 +167,9 @@ fn bind(
     let mut lowered = lower::lower(&tokens, dialect, names);
     let (mut problems, mut warnings) = (std::mem::take(&mut lowered.problems), std::mem::take(&mut lowered.warnings));
     let fragments = &lowered.fragments;
-    problems.extend(second_statement(&tokens, first));
-    problems.extend(takes_no_values(&tokens, first, fragments, dialect));
-    if problems.is_empty() {
-        problems.extend(not_run(&masked, dialect, names.is_step));
-    }
+    problems.extend(second_statement(&tokens, first).into_iter().chain(takes_no_values(&tokens, first, fragments, dialect)));
+    let refused = not_run(&masked, dialect, names.is_step).filter(|_| problems.is_empty());
+    problems.extend(refused);
     let (mut access, mut tables, mut doubt) = (Access::Write, Tables::ALL, None);
     let (words, doubts) = (words::look(&tokens, first, fragments, dialect), Doubts { tokens: &tokens, dialect });
     // ClickHouse's own words say more than the parser, which knows few of its statements.

@@ -11,37 +11,22 @@ use millrace_core::app::ParamStyle;
 #[cfg(feature = "parser")]
 use crate::Resolution;
 use crate::{
-    Facts, Judge, Lexicon, Lists, Rights,
+    Facts, Judge, Lists, Rights,
     facts::{About, doubled},
-    lex::{self, Colon, Dollar, Hash, Kind, Question, Quotes},
+    lex::{self, Kind},
     tokens::Tokens,
     words::Words,
 };
 
 mod judge;
+mod lexicon;
 #[cfg(feature = "parser")]
 mod plan;
 pub mod token;
 
 use judge::refusal;
 pub use judge::{Judged, asks_for_inserted, judge};
-
-/// How MySQL cuts a text with the `sql_mode` of the sessions: <https://dev.mysql.com/doc/refman/8.4/en/language-structure.html>.
-#[derive(Clone, Copy, Debug)]
-pub enum MySql {}
-
-impl Lexicon for MySql {
-    const BACKSLASHES: bool = true;
-    const PREFIXES: &'static [u8] = b"bnx";
-    const DOUBLE_QUOTES: Quotes = Quotes::Text;
-    const BACKTICKS: bool = true;
-    const DASHES_NEED_BLANK: bool = true;
-    const HASH: Hash = Hash::Comment;
-    const RUNS_COMMENTS: bool = true;
-    const DOLLAR: Dollar = Dollar::NumberOrName;
-    const QUESTION: Question = Question::Parameter;
-    const COLON: Colon = Colon::Parameter;
-}
+pub use lexicon::MySql;
 
 /// Words that MySQL or MariaDB does not take as the name of a table or column everywhere.
 const RESERVED: Words = Words::of(include_str!("mysql/reserved.txt"));

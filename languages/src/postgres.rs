@@ -11,33 +11,22 @@ use millrace_core::app::{InputKind, ParamStyle};
 #[cfg(feature = "parser")]
 use crate::Resolution;
 use crate::{
-    Facts, Judge, Lexicon, Lists, Rights,
+    Facts, Judge, Lists, Rights,
     facts::{About, doubled},
-    lex::{self, Colon, Dollar, Kind},
+    lex::{self, Kind},
     tokens::Tokens,
     words::{RESERVED, Words},
 };
 
 mod judge;
+mod lexicon;
 #[cfg(feature = "parser")]
 mod plan;
 mod planned;
 
 pub use judge::{changes_session, judge, word};
+pub use lexicon::Postgres;
 pub use planned::{FOR_ANY_VALUES, PLANNED};
-
-/// How PostgreSQL cuts a text: <https://www.postgresql.org/docs/current/sql-syntax-lexical.html>.
-#[derive(Clone, Copy, Debug)]
-pub enum Postgres {}
-
-impl Lexicon for Postgres {
-    const PREFIXES: &'static [u8] = b"benux";
-    const CONTINUES: bool = true;
-    const CARRIAGE_RETURNS: bool = true;
-    const NESTED_COMMENTS: bool = true;
-    const DOLLAR: Dollar = Dollar::NumberOrText;
-    const COLON: Colon = Colon::Doubled;
-}
 
 /// The types whose name before a literal makes a typed literal.
 const LITERAL_TYPES: Words = Words::of(include_str!("postgres/literal_types.txt"));

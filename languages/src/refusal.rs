@@ -1,5 +1,5 @@
-//! Why no connector sends a statement: what would outlive its call on the connection, reaches out of
-//! the database, or says something of another call.
+//! Why no connector sends a statement: what would outlive its call on the connection, reaches out
+//! of the database, or says something of another call.
 
 use core::ops::Range;
 

@@ -7,35 +7,23 @@ use millrace_core::app::ParamStyle;
 #[cfg(feature = "parser")]
 use crate::Resolution;
 use crate::{
-    Facts, Judge, Lexicon, Lists,
+    Facts, Judge, Lists,
     facts::doubled,
-    lex::{self, Colon, Dollar, Kind, Question},
+    lex::{self, Kind},
     postgres,
     tokens::Tokens,
     words::RESERVED,
 };
 
 mod judge;
+mod lexicon;
 #[cfg(feature = "parser")]
 mod plan;
 pub mod pragma;
 pub mod token;
 
 pub use judge::{Judged, judge};
-
-/// How SQLite cuts a text: <https://sqlite.org/lang.html>.
-#[derive(Clone, Copy, Debug)]
-pub enum Sqlite {}
-
-impl Lexicon for Sqlite {
-    const PREFIXES: &'static [u8] = b"x";
-    const BACKTICKS: bool = true;
-    const BRACKETS: bool = true;
-    const DOLLAR: Dollar = Dollar::Parameter;
-    const QUESTION: Question = Question::Numbered;
-    const COLON: Colon = Colon::Parameter;
-    const AT_PARAMETERS: bool = true;
-}
+pub use lexicon::Sqlite;
 
 /// What is true of it.
 pub const FACTS: Facts = Facts {

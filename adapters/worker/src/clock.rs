@@ -2,14 +2,14 @@
 
 use millrace_core::ports::{Clock, LocalFuture};
 
-use crate::{current, timer::Pause};
+use crate::timer::{self, Pause};
 
 /// `Date.now()` and `setTimeout`.
 pub(crate) struct WorkerClock;
 
 impl Clock for WorkerClock {
     fn now_ms(&self) -> u64 {
-        current::now_ms()
+        timer::now_ms()
     }
 
     fn sleep(&self, duration_ms: u64) -> LocalFuture<'static, ()> {

@@ -11,7 +11,7 @@
 //! it.
 
 use std::{
-    cell::{Cell, RefCell},
+    cell::RefCell,
     collections::BTreeMap,
     future::{Future, poll_fn},
     pin::pin,
@@ -28,8 +28,6 @@ use crate::{glue, timer::Timers};
 
 thread_local! {
     static CURRENT: RefCell<Option<Current>> = const { RefCell::new(None) };
-    /// The time of this poll, once somebody asked for it.
-    static NOW_MS: Cell<Option<u64>> = const { Cell::new(None) };
     /// The ways back into requests that wait, by their numbers.
     static DOORS: RefCell<BTreeMap<u32, Door>> = const { RefCell::new(BTreeMap::new()) };
     static ENTER: Closure<dyn FnMut(u32)> = Closure::new(enter);
@@ -39,13 +37,13 @@ thread_local! {
 struct Current {
     number: u32,
     context: Context,
-    timers: Rc<Timers>,
 }
 
 /// Runs the future of the request of that number with what belongs to the request at hand.
 pub(crate) async fn within<T>(number: u32, context: Context, future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
-    let mut current = Some(Current { number, context, timers: Rc::default() });
+    let mut current = Some(Current { number, context });
+    let timers = Rc::<Timers>::default();
     let _closed = DoorGuard(number);
     let mut own: Option<Arc<RequestWaker>> = None;
     poll_fn(move |task| {
@@ -54,15 +52,11 @@ pub(crate) async fn within<T>(number: u32, context: Context, future: impl Future
             None => own.insert(Arc::new(RequestWaker { number, task: task.waker().clone() })),
         };
         CURRENT.set(current.take());
-        let outcome = future.as_mut().poll(&mut task::Context::from_waker(&Waker::from(own.clone())));
+        let outcome = timers.poll(|| future.as_mut().poll(&mut task::Context::from_waker(&Waker::from(own.clone()))));
         current = CURRENT.take();
         if outcome.is_pending() {
             Door::keep(number, task.waker());
-            if let Some(Current { timers, .. }) = &current {
-                timers.arm(now_ms);
-            }
         }
-        NOW_MS.set(None);
         outcome
     })
     .await
@@ -137,21 +131,4 @@ fn enter(number: u32) {
 /// Gives the platform's context of the current request, if there is one.
 pub(crate) fn with_context<T>(look: impl FnOnce(Option<&Context>) -> T) -> T {
     CURRENT.with_borrow(|current| look(current.as_ref().map(|current| &current.context)))
-}
-
-/// Gives what the current request waits for, if there is one.
-pub(crate) fn with_timers<T>(look: impl FnOnce(Option<&Timers>) -> T) -> T {
-    CURRENT.with_borrow(|current| look(current.as_ref().map(|current| &*current.timers)))
-}
-
-/// The time, in milliseconds since 1970: asked for once a poll, since it stands still within one.
-pub(crate) fn now_ms() -> u64 {
-    if let Some(now_ms) = NOW_MS.get() {
-        return now_ms;
-    }
-    let now_ms = js_sys::Date::now() as u64;
-    if CURRENT.with_borrow(Option::is_some) {
-        NOW_MS.set(Some(now_ms));
-    }
-    now_ms
 }

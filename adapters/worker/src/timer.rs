@@ -15,9 +15,13 @@ use std::{
 
 use wasm_bindgen::prelude::*;
 
-use crate::{current, glue};
+use crate::glue;
 
 thread_local! {
+    /// What the request that is being polled waits for.
+    static CURRENT: RefCell<Option<Rc<Timers>>> = const { RefCell::new(None) };
+    /// The time of its poll, once somebody asked for it.
+    static NOW_MS: Cell<Option<u64>> = const { Cell::new(None) };
     /// Whose alarms there are, by their numbers, for the one function that the platform calls.
     static ALARMS: RefCell<BTreeMap<u32, Weak<Timers>>> = const { RefCell::new(BTreeMap::new()) };
     static LAST: Cell<u32> = const { Cell::new(0) };
@@ -69,29 +73,43 @@ impl Future for Pause {
             return Poll::Ready(());
         }
         self.due.waker.replace(Some(context.waker().clone()));
-        if !current::with_timers(|timers| timers.is_some_and(|timers| timers.add(&self.due))) {
-            let Self { due, own } = &mut *self;
-            let own = own.get_or_insert_default();
-            own.add(due);
-            own.arm(current::now_ms);
+        match CURRENT.with_borrow(Clone::clone) {
+            Some(timers) => timers.add(&self.due),
+            None => {
+                let Self { due, own } = &mut *self;
+                let own = own.get_or_insert_default();
+                own.add(due);
+                own.arm();
+            }
         }
         Poll::Pending
     }
 }
 
 impl Timers {
-    /// Knows of a time from now on. True, for the caller's convenience.
-    fn add(&self, due: &Rc<Due>) -> bool {
+    /// Polls the request that waits for these, and starts an alarm where it has not ended.
+    pub(crate) fn poll<T>(self: &Rc<Self>, poll: impl FnOnce() -> Poll<T>) -> Poll<T> {
+        CURRENT.set(Some(self.clone()));
+        let outcome = poll();
+        CURRENT.set(None);
+        if outcome.is_pending() {
+            self.arm();
+        }
+        NOW_MS.set(None);
+        outcome
+    }
+
+    /// Knows of a time from now on.
+    fn add(&self, due: &Rc<Due>) {
         let mut waiting = self.waiting.borrow_mut();
         waiting.retain(|known| known.strong_count() > 0);
         if !waiting.iter().any(|known| known.as_ptr() == Rc::as_ptr(due)) {
             waiting.push(Rc::downgrade(due));
         }
-        true
     }
 
     /// Starts an alarm for the soonest of its times, unless one rings until then.
-    pub(crate) fn arm(self: &Rc<Self>, now_ms: impl FnOnce() -> u64) {
+    fn arm(self: &Rc<Self>) {
         let soonest = self.waiting.borrow().iter().filter_map(Weak::upgrade).filter(|due| !due.is_over.get()).map(|due| due.at_ms).min();
         let Some(at_ms) = soonest else { return };
         if self.alarm.borrow().as_ref().is_some_and(|alarm| alarm.at_ms <= at_ms) {
@@ -117,8 +135,20 @@ impl Timers {
                 waker.wake();
             }
         }
-        self.arm(current::now_ms);
+        self.arm();
     }
+}
+
+/// The time, in milliseconds since 1970: asked for once a poll, since it stands still within one.
+pub(crate) fn now_ms() -> u64 {
+    if let Some(now_ms) = NOW_MS.get() {
+        return now_ms;
+    }
+    let now_ms = js_sys::Date::now() as u64;
+    if CURRENT.with_borrow(Option::is_some) {
+        NOW_MS.set(Some(now_ms));
+    }
+    now_ms
 }
 
 impl Drop for Alarm {

@@ -3,7 +3,7 @@
 
 use core::ops::Range;
 
-use super::MySql;
+use super::lexicon::MySql;
 use crate::{
     lex::{self, Kind, Unread},
     pieces::Pieces,

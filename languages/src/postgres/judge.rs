@@ -5,7 +5,10 @@
 
 use alloc::format;
 
-use super::{FOR_ANY_VALUES, PLANNED, Postgres};
+use super::{
+    lexicon::Postgres,
+    planned::{FOR_ANY_VALUES, PLANNED},
+};
 use crate::{
     lex::{Kind, Lexer, Token, Unread},
     refusal::{Refusal, Why, place},

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::Sqlite;
+use super::lexicon::Sqlite;
 use crate::{
     lex::{self, Kind, Unread},
     pieces::Pieces,
