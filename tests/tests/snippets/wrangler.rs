@@ -40,7 +40,9 @@ fn what_pages_write_for_wrangler_is_understood() {
     let said = app.runs("millrace check --target worker");
     assert!(said.contains("0 errors") && !said.contains("MILLRACE_STATE`"), "{said}");
     let said = app.runs(&format!("{WRANGLER}\nwrangler deploy --dry-run --outdir upload"));
-    for bound in ["env.MILLRACE_STATE", "env.MILLRACE_RATE_100_60", "env.OTEL_EXPORTER_OTLP_ENDPOINT", "env.FAR", "env.DB"] {
+    for bound in
+        ["env.MILLRACE_STATE", "env.MILLRACE_RATE_100_60", "env.OTEL_EXPORTER_OTLP_ENDPOINT", "env.MILLRACE_METRICS", "env.FAR", "env.DB"]
+    {
         assert!(said.contains(bound), "`{bound}` is not bound:\n{said}");
     }
     assert!(!said.contains("WARNING"), "{said}");
