@@ -145,7 +145,7 @@ impl Snapshot {
     /// Of each bucket of each histogram, in the order in which they are written.
     fn exemplars(&self) -> impl Iterator<Item = Option<&Exemplar>> {
         self.series.values().flat_map(BTreeMap::values).flat_map(|number| match number {
-            Number::Sum(_) => Vec::new(),
+            Number::Sum(_) | Number::Total(_) | Number::Common(_) => Vec::new(),
             Number::Histogram { buckets, exemplars, .. } => (0..buckets.len()).map(|bucket| exemplars.get(&bucket)).collect(),
         })
     }
