@@ -85,8 +85,8 @@ pub struct Facts {
     pub surely_reads: fn(&Tokens<'_>, usize) -> bool,
     /// Whether `MERGE` is a word of a statement that writes, and not a name.
     pub has_merge: bool,
-    /// Why no connector sends a statement, in which each placeholder is a NUL character; and whether
-    /// it is a step of a transaction.
+    /// Why no connector sends a statement, in which each placeholder is a NUL character. The second
+    /// says whether it is a step of a transaction.
     pub refusal: fn(&str, bool) -> Option<Refusal>,
     /// Whether a statement that begins with this word, in capital letters, takes no values.
     pub takes_no_values: fn(&str, &Tokens<'_>) -> bool,
