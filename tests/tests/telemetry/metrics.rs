@@ -134,6 +134,13 @@ fn on_this_machine(groups: Vec<Group>) -> Vec<Measured> {
     groups.into_iter().zip(lines).map(|(group, lines)| Measured { group, lines }).collect()
 }
 
+/// What is counted in a Worker alone, by the group. Of two queries in `Promise.race`, the one that
+/// loses is on its way to D1; in the embedded SQLite it has not begun.
+const IN_WORKERS_ALONE: [(&str, &str); 1] = [(
+    "returned",
+    "db.client.operation.duration [(\"db.system.name\", \"sqlite\"), (\"error.type\", \"cancelled\"), (\"millrace.adapter\", \"main\")] 1",
+)];
+
 /// How what a host counts of groups differs from what this machine did, once it does not any more
 /// or has had its time.
 fn differences(host: &str, collector: &Collector, groups: &[&Measured]) -> Vec<String> {
@@ -161,8 +168,13 @@ fn on_lambda(groups: &[Measured]) -> Vec<String> {
     found.concat()
 }
 
-fn in_workers(groups: &[Measured]) -> Vec<String> {
+fn in_workers(mut groups: Vec<Measured>) -> Vec<String> {
     let collector = Collector::start();
+    for expected in &mut groups {
+        let alone = IN_WORKERS_ALONE.iter().filter(|(group, _)| *group == expected.group.name);
+        expected.lines.extend(alone.map(|(_, line)| (*line).to_owned()));
+        expected.lines.sort();
+    }
     let (apps, all): (Vec<&Group>, Vec<&Measured>) = groups.iter().map(|expected| (&expected.group, expected)).unzip();
     let found = RefCell::new(Vec::new());
     let more = |group: &Group| measured(&collector, group);
@@ -181,11 +193,11 @@ fn the_corpus_is_counted_the_same_on_every_host() {
     let began = Instant::now();
     let expected = on_this_machine(groups);
     let here = began.elapsed();
+    let (count, series) = (expected.len(), expected.iter().map(|expected| expected.lines.len()).sum::<usize>());
     let mut differences = on_lambda(&expected);
     let there = began.elapsed();
-    differences.extend(in_workers(&expected));
-    let series: usize = expected.iter().map(|expected| expected.lines.len()).sum();
-    let (count, workers) = (expected.len(), began.elapsed());
+    differences.extend(in_workers(expected));
+    let workers = began.elapsed();
     println!("{count} groups, {series} series: after {here:?} here, {there:?} on Lambda, {workers:?} in Workers");
     assert!(differences.is_empty(), "{} of {count} groups differ\n{}", differences.len(), differences.join("\n"));
     assert!(series > 20 || !is_everything_selected(), "only {series} series");
