@@ -1,8 +1,8 @@
 //! What the last release has built, sealed, recorded and given away, with this one. The files in
 //! `tests/data` whose names have the version of its bundles, and those in `tests/data/upgrade`,
 //! were made by its command: `tests/upgrade/make.py COMMAND` says which they are, and makes them.
-//! Those of cursors and of the lock were made by a command after it, whose code for both is the
-//! same.
+//! Those of cursors and of the lock were made by a command after it: they hold releases from then
+//! on to each other.
 
 use std::{fs, path::PathBuf, process::Command, rc::Rc};
 
