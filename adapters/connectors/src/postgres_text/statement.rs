@@ -17,7 +17,7 @@ pub(crate) fn check(connector: &str, text: &str, has_session: bool) -> millrace_
         return Err(Error::new(ErrorKind::Syntax, "the statement contains a NUL character"));
     }
     judge(text).map_err(|refusal| not_sent(connector, &refusal))?;
-    match changes_session(text).filter(|_| has_session) {
+    match has_session.then(|| changes_session(text)).flatten() {
         Some(refused) => {
             let message = format!("connector `{connector}` does not run `{refused}` where the adapter has a `session`");
             Err(Error::new(ErrorKind::Denied, message))
