@@ -178,6 +178,8 @@ fn a_connection_is_used_again_and_replaced_when_it_is_gone() {
     isolate.put("k", b"v", 600).unwrap();
     server.kill();
     server.restart();
+    // It listens before it has read its file.
+    eventually("the server is ready", || Isolate::new(&address).get("k").is_ok());
     // The isolate's connection is closed, and it has seen no failure: nothing is said, and nothing
     // lost.
     isolate.put("l", b"w", 600).unwrap();
